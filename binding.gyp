@@ -1,0 +1,44 @@
+{
+  # Install from source and prebuilds. CMakeLists.txt builds the same sources for tests and
+  # sanitizers; a test compares the two lists, so a new file is added to both.
+  'variables': {
+    'common_sources': [
+      'native/addon/addon.cc',
+    ],
+    'linux_sources': [],
+    'mac_sources': [],
+    'win_sources': [],
+  },
+  'targets': [
+    {
+      'target_name': 'nephrite',
+      'sources': ['<@(common_sources)'],
+      'include_dirs': ['.'],
+      'defines': ['NAPI_VERSION=9'],
+      'cflags!': ['-fno-strict-aliasing'],
+      'cflags_cc!': ['-std=gnu++14', '-std=gnu++17', '-std=gnu++20', '-fno-strict-aliasing'],
+      'cflags_cc': [
+        '-std=c++20', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden',
+        '-fvisibility-inlines-hidden', '-Wall', '-Wextra', '-Wno-unused-parameter',
+      ],
+      'xcode_settings': {
+        'CLANG_CXX_LANGUAGE_STANDARD': 'c++20',
+        'GCC_ENABLE_CPP_EXCEPTIONS': 'NO',
+        'GCC_SYMBOLS_PRIVATE_EXTERN': 'YES',
+        'MACOSX_DEPLOYMENT_TARGET': '11.0',
+      },
+      'msvs_settings': {
+        'VCCLCompilerTool': { 'AdditionalOptions': ['/std:c++20'], 'ExceptionHandling': 0 },
+      },
+      'conditions': [
+        ['OS=="linux"', {
+          'sources': ['<@(linux_sources)'],
+          'defines': ['_GNU_SOURCE', '_FILE_OFFSET_BITS=64'],
+          'ldflags': ['-static-libstdc++', '-static-libgcc', '-Wl,--exclude-libs,ALL', '-Wl,-z,nodelete'],
+        }],
+        ['OS=="mac"', { 'sources': ['<@(mac_sources)'] }],
+        ['OS=="win"', { 'sources': ['<@(win_sources)'] }],
+      ],
+    },
+  ],
+}

@@ -1,0 +1,63 @@
+// Builds dist/: one bundled file per entry point, what they share in chunks, and declarations.
+// Invariants: state that must exist once per thread (the poller) lives in a shared chunk, so
+// `nephrite` and `nephrite/fs` see the same one: esbuild splitting does that, never turn it off.
+// An entry whose source does not exist yet is left out and named. Packages stay external except
+// development ones (the histogram of the command line), which are bundled.
+// Not here: native code (scripts/build_native.js).
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const entries = {
+  index: 'lib/index.ts',
+  fs: 'lib/fs.ts',
+  cli: 'lib/cli/main.ts',
+  worker_main: 'lib/worker_main.ts',
+};
+
+const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const external = Object.keys(packageJson.dependencies);
+const present = Object.fromEntries(
+  Object.entries(entries).filter(([, source]) => existsSync(join(root, source))),
+);
+
+rmSync(join(root, 'dist'), { recursive: true, force: true });
+if (Object.keys(present).length > 0) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: present,
+    outdir: 'dist',
+    bundle: true,
+    splitting: true,
+    chunkNames: 'shared-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external,
+    minifySyntax: true,
+    legalComments: 'none',
+    sourcemap: false,
+    // Bundled CommonJS packages call require(); ESM output has none unless we make one.
+    banner: {
+      js: "import { createRequire as nephriteCreateRequire } from 'node:module';\nconst require = nephriteCreateRequire(import.meta.url);",
+    },
+    define: { NEPHRITE_VERSION: JSON.stringify(packageJson.version) },
+    logLevel: 'warning',
+  });
+  emitTypes();
+}
+for (const [name, source] of Object.entries(entries)) {
+  if (!(name in present)) console.warn(`dist/${name}.js not built: ${source} does not exist yet`);
+}
+
+function emitTypes() {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const result = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.types.json'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  if (result.status !== 0) process.exitCode = 1;
+}
