@@ -40,11 +40,6 @@ if (Object.keys(present).length > 0) {
     minifySyntax: true,
     legalComments: 'none',
     sourcemap: false,
-    // Bundled CommonJS packages call require(); ESM output has none unless we make one.
-    banner: {
-      js: "import { createRequire as nephriteCreateRequire } from 'node:module';\nconst require = nephriteCreateRequire(import.meta.url);",
-    },
-    define: { NEPHRITE_VERSION: JSON.stringify(packageJson.version) },
     logLevel: 'warning',
   });
   emitTypes();

@@ -41,5 +41,8 @@ function npmCli() {
 }
 
 function npm(args) {
-  return execFileSync('npm', args, { encoding: 'utf8', shell: process.platform === 'win32' }).trim();
+  return execFileSync('npm', args, {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  }).trim();
 }
