@@ -13,7 +13,7 @@
     {
       'target_name': 'nephrite',
       'sources': ['<@(common_sources)'],
-      'include_dirs': ['.'],
+      'include_dirs': ['native'],
       'defines': ['NAPI_VERSION=9'],
       'cflags!': ['-fno-strict-aliasing'],
       'cflags_cc!': ['-std=gnu++14', '-std=gnu++17', '-std=gnu++20', '-fno-strict-aliasing'],

@@ -1,0 +1,64 @@
+// Lints C and C++: clang-format (layout) and clang-tidy (defects), where they are installed.
+//   node scripts/lint_native.js            checks only
+//   node scripts/lint_native.js --write    formats in place, no clang-tidy
+//   node scripts/lint_native.js --tidy     clang-tidy too: slow, needs the CMake build of test:native
+// Invariants: a missing tool is said, and is an error where NEPHRITE_CI is set.
+// Not here: layering and sizes (test/tidy), TypeScript (biome).
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const isWriting = process.argv.includes('--write');
+
+const files = [...sources('native'), ...sources('test/native'), ...sources('bench/native')];
+const formatArgs = isWriting ? ['-i'] : ['--dry-run', '--Werror'];
+runTool('clang-format', [...formatArgs, ...files]);
+if (process.argv.includes('--tidy')) lintWithClangTidy();
+
+function lintWithClangTidy() {
+  const database = join(root, 'out', 'native-plain');
+  if (!existsSync(join(database, 'compile_commands.json'))) {
+    console.error('clang-tidy needs out/native-plain: npm run test:native -- plain');
+    process.exitCode = 1;
+    return;
+  }
+  const compiled = files.filter((file) => /^(native|test\/native)\/.*\.cc$/.test(file));
+  const queue = compiled.map((file) => join(root, file)).join('\0');
+  // xargs spreads the files over the cores; it exits non-zero when one of them has findings.
+  const result = spawnSync(
+    'xargs',
+    ['-0', '-n', '1', '-P', String(cpus().length), 'clang-tidy', '--quiet', '-p', database],
+    { cwd: root, input: queue, encoding: 'utf8' },
+  );
+  report('clang-tidy', result);
+}
+
+function runTool(tool, args) {
+  report(tool, spawnSync(tool, args, { cwd: root, encoding: 'utf8' }));
+}
+
+function report(tool, result) {
+  if (result.error !== undefined || /not found|No such file/.test(result.stderr.slice(0, 200))) {
+    console.log(`${tool} is not installed: ${files.length} native files not checked by it`);
+    if (process.env.NEPHRITE_CI) process.exitCode = 1;
+    return;
+  }
+  if (result.status !== 0) {
+    process.stdout.write(result.stdout);
+    process.stderr.write(result.stderr);
+    process.exitCode = 1;
+  } else {
+    console.log(`${tool}: ${files.length} native files ok`);
+  }
+}
+
+function sources(folder) {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true })
+    .filter((name) => /\.(cc|h|c)$/.test(name))
+    .map((name) => `${folder}/${name}`)
+    .sort();
+}

@@ -1,0 +1,86 @@
+// The whole test suite, the command of the README: `npm test`. Steps, in order: build what changed,
+// types, lint, unit to integration tests (vitest), native unit tests (plain).
+//   --backends   only the conformance suite, once per backend that can be named
+//   --vitest     only vitest, on what is built
+//   --report=F   appends each step's counts to F as JSON lines (used by .ci/run)
+//   other words  go to vitest as file filters, and only vitest runs
+// Invariants: counts come from the runners' own reports; a step that fails without a count adds one
+// failure; the last line is `N passed, N failed, N skipped` and agrees with the exit code.
+// Not here: sanitizers (scripts/test_native.js), mutation of any setting: NEPHRITE_BACKEND passes through.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { appendReport, readReport, readVitest } from './report.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const reportsDir = join(root, 'out', 'reports');
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
+const filters = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const externalReport = flags.find((flag) => flag.startsWith('--report='))?.slice(9);
+
+mkdirSync(reportsDir, { recursive: true });
+const reportFile = join(reportsDir, `test-${process.pid}.jsonl`);
+
+if (flags.includes('--backends')) {
+  runBackends();
+} else if (filters.length > 0 || flags.includes('--vitest')) {
+  runVitest('vitest', filters);
+} else {
+  runStep('build of the addon', 'scripts/build_native.js');
+  runStep('build of dist', 'scripts/build_dist.js');
+  runStep('types', 'node_modules/typescript/bin/tsc', '--noEmit');
+  runStep('lint', 'node_modules/@biomejs/biome/bin/biome', 'ci', '--colors=off', '.');
+  runStep('native format', 'scripts/lint_native.js');
+  runVitest('vitest', []);
+  runNode('native unit tests', ['scripts/test_native.js', 'plain', `--report=${reportFile}`]);
+}
+finish();
+
+function runBackends() {
+  for (const backend of ['io_uring', 'epoll', 'node', 'simulated']) {
+    const env = { NEPHRITE_BACKEND: backend };
+    runVitest(`conformance on ${backend}`, ['test/conformance'], env);
+  }
+}
+
+function runVitest(name, names, env = {}) {
+  const output = join(reportsDir, `vitest-${process.pid}.json`);
+  rmSync(output, { force: true });
+  const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...names];
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
+  const status = runNode(name, [...vitest, ...reporters], env);
+  const counts = readVitest(output);
+  // An error outside any test (an unhandled rejection) fails the run without failing a test.
+  if (status !== 0 && counts.failed === 0) counts.failed = 1;
+  appendReport(reportFile, { suite: name, ...counts });
+  rmSync(output, { force: true });
+}
+
+/** A step that is not made of tests: silent in the counts unless it fails. */
+function runStep(name, script, ...args) {
+  const status = runNode(name, [script, ...args]);
+  if (status === 0) return;
+  console.log(`not ok - ${name}`);
+  appendReport(reportFile, { suite: name, passed: 0, failed: 1, skipped: 0 });
+}
+
+function runNode(name, args, env = {}) {
+  console.log(`\n# ${name}`);
+  const result = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
+  return result.status ?? 1;
+}
+
+function finish() {
+  const { passed, failed, skipped } = readReport(reportFile);
+  if (externalReport !== undefined) {
+    appendReport(externalReport, { suite: 'npm test', passed, failed, skipped });
+  }
+  rmSync(reportFile, { force: true });
+  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
+  process.exitCode = failed === 0 ? 0 : 1;
+}
