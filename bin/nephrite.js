@@ -1,3 +1,4 @@
 #!/usr/bin/env node
-// Command line entry. The code is lib/cli/main.ts, bundled into dist/cli.js by `npm run build:dist`.
+// Command line entry, kept apart from the bundle so that its path and mode never change.
+// The code is lib/cli/main.ts, bundled into dist/cli.js by `npm run build:dist`.
 import '../dist/cli.js';

@@ -1,6 +1,6 @@
 // Generates lib/abi/layout.ts from the compiled truth: compiles native/abi/dump_layout.cc with the
 // host compiler, runs it, formats what it prints.
-//   node scripts/generate_layout.js            compares with the committed file, exit code 1 if not equal
+//   node scripts/generate_layout.js            compares with the committed file; 1 if not equal
 //   node scripts/generate_layout.js --write    writes it
 // Invariants: nothing is written without --write; the compiler is $CXX or c++.
 // Not here: what is printed (native/abi/dump_layout.cc).

@@ -1,7 +1,7 @@
 // Lints C and C++: clang-format (layout) and clang-tidy (defects), where they are installed.
 //   node scripts/lint_native.js            checks only
 //   node scripts/lint_native.js --write    formats in place, no clang-tidy
-//   node scripts/lint_native.js --tidy     clang-tidy too: slow, needs the CMake build of test:native
+//   node scripts/lint_native.js --tidy     clang-tidy too: slow, needs the build of test:native
 // Invariants: a missing tool is said, and is an error where NEPHRITE_CI is set.
 // Not here: layering and sizes (test/tidy), TypeScript (biome).
 import { spawnSync } from 'node:child_process';

@@ -25,7 +25,7 @@ export function readTap(text) {
   return counts;
 }
 
-/** Counts from vitest's JSON reporter. Files that failed to load have no tests: each counts as one failure. */
+/** Counts from vitest's JSON report. A file that failed to load has no tests: it counts as one. */
 export function readVitest(file) {
   if (!existsSync(file))
     return { passed: 0, failed: 1, skipped: 0, note: 'vitest wrote no report' };

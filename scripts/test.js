@@ -6,7 +6,7 @@
 //   other words  go to vitest as file filters, and only vitest runs
 // Invariants: counts come from the runners' own reports; a step that fails without a count adds one
 // failure; the last line is `N passed, N failed, N skipped` and agrees with the exit code.
-// Not here: sanitizers (scripts/test_native.js), mutation of any setting: NEPHRITE_BACKEND passes through.
+// Not here: sanitizers (scripts/test_native.js). NEPHRITE_BACKEND and NEPHRITE_SEED pass through.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -21,9 +21,9 @@ const EXECUTABLE_TIMEOUT_MS = 300_000;
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const variants = named.length > 0 ? named : Object.keys(SANITIZERS);
-const valueOf = (flag) => flags.find((f) => f.startsWith(`${flag}=`))?.slice(flag.length + 1);
-const filter = valueOf('--filter');
-const reportFile = valueOf('--report');
+const flagValue = (flag) => flags.find((f) => f.startsWith(`${flag}=`))?.slice(flag.length + 1);
+const filter = flagValue('--filter');
+const reportFile = flagValue('--report');
 
 const unknown = variants.filter((variant) => !(variant in SANITIZERS));
 if (unknown.length > 0) {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { NativeLoadAttempt } from './load.ts';
 
-/** lib/addon/load.ts is two folders below the root, dist/*.js one; bundles of users may be deeper. */
+/** lib/addon/load.ts is two folders below the root, dist/*.js one; users' bundles may be deeper. */
 const FOLDERS_UP_MAX = 4;
 
 /** The folder of this package, or undefined when this code was bundled away from it. */

@@ -1,4 +1,4 @@
-// Which C library runs this process, for the load report: a prebuild for glibc does not load on musl.
+// Which C library runs this process, for the load report: a glibc prebuild does not load on musl.
 // Invariants: asks the running process, not the distribution's files; never throws.
 // Not here: choosing a prebuild by it (node-gyp-build).
 

@@ -1,7 +1,7 @@
 // Finds and loads the native addon of this package, once per thread, at first use.
 // Order: a path the user named (setNativePath, then NEPHRITE_NATIVE_PATH) and nothing else; without
-// one, what node-gyp-build resolves (build/Release of an install from source, then prebuilds/), then
-// every other place the addon can be. A named path is never silently replaced by another file.
+// one, what node-gyp-build resolves (build/Release of an install from source, then prebuilds/),
+// then every other place it can be. A named path is never silently replaced by another file.
 // Owner: the calling thread; workers inherit a named path through environment data.
 // Invariants: importing this file touches no file; loading never throws: the caller gets either an
 // addon or the list of what was tried, and can go on with the `node` backend and say why.
@@ -45,9 +45,9 @@ const PATH_KEY = `nephrite:native-path:${MODULE_URL}`;
 let cached: NativeLoad | undefined;
 
 /**
- * Names the addon's file, for bundlers and single executables, where it lies nowhere near this code.
- * Call it before the first operation, on any thread; workers started later inherit it. Returns false
- * when the addon was already loaded on this thread: then it has no effect here.
+ * Names the addon's file, for bundlers and single executables, where it lies nowhere near this
+ * code. Call it before the first operation, on any thread; workers started later inherit it.
+ * Returns false when the addon was already loaded on this thread: then it has no effect here.
  */
 export function setNativePath(path: string): boolean {
   setEnvironmentData(PATH_KEY, path);
