@@ -4,9 +4,15 @@
   'variables': {
     'common_sources': [
       'native/addon/addon.cc',
+      'native/poller/memory.cc',
+      'native/poller/poller.cc',
     ],
-    'linux_sources': [],
-    'mac_sources': [],
+    'linux_sources': [
+      'native/base/pages_posix.cc',
+    ],
+    'mac_sources': [
+      'native/base/pages_posix.cc',
+    ],
     'win_sources': [],
   },
   'targets': [
