@@ -1,0 +1,77 @@
+// Required values and gates, and the verdicts on a report's rows.
+// A ratio goal compares medians of two subjects of one case; a limit goal compares one measure of
+// one row with a bound. `gate` must hold, `atLeast` is to be reached. A peer without a row gives
+// 'not run', never a pass.
+import type { Row, Verdict } from './report.ts';
+
+export interface RatioGoal {
+  kind: 'ratio';
+  case: string;
+  subject: string;
+  peer: string;
+  atLeast: number;
+  gate?: number;
+}
+
+export interface LimitGoal {
+  kind: 'limit';
+  case: string;
+  subject: string;
+  /** A key of the row's `values`. */
+  measure: string;
+  atMost: number;
+  /** The limit itself is the gate. */
+  gate: boolean;
+}
+
+export type Goal = RatioGoal | LimitGoal;
+
+export function judge(goals: readonly Goal[], rows: readonly Row[]): Verdict[] {
+  return goals.map((goal) =>
+    goal.kind === 'ratio' ? judgeRatio(goal, rows) : judgeLimit(goal, rows),
+  );
+}
+
+export function ratioTo(row: Row, peer: string, rows: readonly Row[]): number | undefined {
+  const other = find(rows, row.case, peer);
+  return other === undefined ? undefined : row.opsPerSecond.median / other.opsPerSecond.median;
+}
+
+function judgeRatio(goal: RatioGoal, rows: readonly Row[]): Verdict {
+  const row = find(rows, goal.case, goal.subject);
+  const measured = row === undefined ? undefined : ratioTo(row, goal.peer, rows);
+  const verdict: Verdict = {
+    case: goal.case,
+    subject: goal.subject,
+    measure: `x ${goal.peer}`,
+    required: `>= ${goal.atLeast}`,
+    gate: goal.gate === undefined ? '' : `>= ${goal.gate}`,
+    verdict: 'not run',
+  };
+  if (measured === undefined) return verdict;
+  verdict.measured = measured;
+  if (measured >= goal.atLeast) verdict.verdict = 'PASS';
+  else verdict.verdict = goal.gate !== undefined && measured < goal.gate ? 'GATE MISS' : 'MISS';
+  return verdict;
+}
+
+function judgeLimit(goal: LimitGoal, rows: readonly Row[]): Verdict {
+  const measured = find(rows, goal.case, goal.subject)?.values?.[goal.measure];
+  const verdict: Verdict = {
+    case: goal.case,
+    subject: goal.subject,
+    measure: goal.measure,
+    required: `<= ${goal.atMost}`,
+    gate: goal.gate ? `<= ${goal.atMost}` : '',
+    verdict: 'not run',
+  };
+  if (measured === undefined) return verdict;
+  verdict.measured = measured;
+  if (measured <= goal.atMost) verdict.verdict = 'PASS';
+  else verdict.verdict = goal.gate ? 'GATE MISS' : 'MISS';
+  return verdict;
+}
+
+function find(rows: readonly Row[], caseName: string, subject: string): Row | undefined {
+  return rows.find((row) => row.case === caseName && row.subject === subject);
+}

@@ -1,0 +1,66 @@
+// Runs a suite's selected cases one after the other and makes the report. Owns the input folder.
+// A case that fails as a whole (no compiler, no space) becomes skips with the reason; the others run.
+import { performance } from 'node:perf_hooks';
+import {
+  type CaseContext,
+  type CaseResult,
+  reasonOf,
+  type Sizes,
+  type Suite,
+} from './bench_case.ts';
+import { describeEnvironment } from './environment.ts';
+import { judge } from './goals.ts';
+import { BenchInput } from './input.ts';
+import type { BenchOptions } from './options.ts';
+import { Programs } from './programs.ts';
+import type { Report, Row } from './report.ts';
+import { hashText, hex32 } from './work.ts';
+
+export async function runSuite(
+  suite: Suite,
+  options: BenchOptions,
+  sizes: Sizes,
+  progress: (text: string) => void,
+): Promise<Report> {
+  const beganMs = performance.now();
+  const input = new BenchInput();
+  const result: CaseResult = { rows: [], skips: [] };
+  try {
+    const context: CaseContext = {
+      sizes,
+      input,
+      programs: new Programs(input.folder),
+      selected: (name) => options.subjects.length === 0 || options.subjects.includes(name),
+      progress,
+    };
+    for (const benchCase of suite.cases) {
+      if (options.cases.length > 0 && !options.cases.includes(benchCase.name)) continue;
+      try {
+        const { rows, skips } = await benchCase.run(context);
+        result.rows.push(...rows);
+        result.skips.push(...skips);
+      } catch (error) {
+        result.skips.push({ case: benchCase.name, subject: 'all', reason: reasonOf(error) });
+      }
+    }
+  } finally {
+    input.remove();
+  }
+  const tookSeconds = Math.round((performance.now() - beganMs) / 1000);
+  const environment = describeEnvironment(options, { ...suite.environment(sizes), tookSeconds });
+  const verdicts = judge(
+    suite.goals.filter((goal) => isSelected(goal.case, options)),
+    result.rows,
+  );
+  const hash = workHash(result.rows);
+  return { name: suite.name, environment, rounds: sizes.rounds, ...result, verdicts, hash };
+}
+
+function isSelected(caseName: string, options: BenchOptions): boolean {
+  return options.cases.length === 0 || options.cases.includes(caseName);
+}
+
+function workHash(rows: readonly Row[]): string {
+  const hashes = rows.filter((row) => row.hash !== undefined);
+  return hex32(hashText(hashes.map((row) => `${row.case} ${row.subject} ${row.hash}`).join('\n')));
+}

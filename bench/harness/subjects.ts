@@ -1,0 +1,64 @@
+// Who is measured: one entry per subject name, and how its process is started.
+// The backend of nephrite is chosen once per thread, so every variant has a process of its own.
+// Not here: what a subject does with a request (bench/subjects, bench/native).
+
+export type Library = 'nephrite' | 'node';
+/** How a JavaScript subject does its work: see bench/subjects. */
+export type Driver = 'promises' | 'callback' | 'many';
+/** Where its buffers come from. */
+export type Memory = 'heap' | 'pool';
+
+export interface JavaScriptSubject {
+  kind: 'javascript';
+  name: string;
+  library: Library;
+  driver: Driver;
+  memory: Memory;
+  backend?: 'io_uring' | 'epoll' | 'node';
+}
+
+export interface NativeSubject {
+  kind: 'native';
+  name: string;
+  /** bench/native/<program>.c */
+  program: 'io_uring' | 'pread';
+}
+
+export type Subject = JavaScriptSubject | NativeSubject;
+
+function nephrite(
+  variant: string,
+  backend: JavaScriptSubject['backend'],
+  driver: Driver = 'promises',
+  memory: Memory = 'heap',
+): Subject {
+  const name = variant === '' ? 'nephrite' : `nephrite:${variant}`;
+  return { kind: 'javascript', name, library: 'nephrite', driver, memory, backend };
+}
+
+export const SUBJECTS: readonly Subject[] = [
+  nephrite('', 'io_uring'),
+  nephrite('pool', 'io_uring', 'promises', 'pool'),
+  nephrite('readMany', 'io_uring', 'many'),
+  nephrite('statMany', 'io_uring', 'many'),
+  nephrite('epoll', 'epoll'),
+  nephrite('node', 'node'),
+  { kind: 'javascript', name: 'fs.promises', library: 'node', driver: 'promises', memory: 'heap' },
+  { kind: 'javascript', name: 'fs.callback', library: 'node', driver: 'callback', memory: 'heap' },
+  { kind: 'native', name: 'c:io_uring', program: 'io_uring' },
+  { kind: 'native', name: 'c:pread', program: 'pread' },
+];
+
+/** Measures of one case that are no separate subject of work: own clocks, own process starts. */
+export const CLOCK_SUBJECTS = ['performance.now', 'process.hrtime', 'Date.now'] as const;
+
+export const SUBJECT_NAMES: readonly string[] = [
+  ...SUBJECTS.map((subject) => subject.name),
+  ...CLOCK_SUBJECTS,
+];
+
+export function subjectByName(name: string): Subject {
+  const subject = SUBJECTS.find((candidate) => candidate.name === name);
+  if (subject === undefined) throw new Error(`no subject '${name}'`);
+  return subject;
+}

@@ -1,0 +1,121 @@
+// The process of one JavaScript subject: `subject_main NAME DRIVER MEMORY [ENTRY]`, spoken to over
+// stdin and stdout (harness/protocol.ts). ENTRY is the file of nephrite/fs; without it the subject is
+// Node's own fs. Nothing of nephrite is loaded in a Node subject.
+// A failure is an `error` line and the process goes on; it ends when its stdin does.
+import { readFileSync } from 'node:fs';
+import * as nodePromises from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
+import { decodeWork, encodeLine, type Message, parseLine } from '../harness/protocol.ts';
+import type { Driver, Memory } from '../harness/subjects.ts';
+import { runCallback } from './callback.ts';
+import { type ReadClock, runClock } from './clock.ts';
+import { runFairness } from './fairness.ts';
+import type { FileApi, ManyApi, PoolApi } from './file_api.ts';
+import { runMany } from './many.ts';
+import { type AllocateBuffers, heapBuffers, poolBuffers } from './memory.ts';
+import { runMemory } from './memory_growth.ts';
+import { runPromises } from './promises.ts';
+import { RunState } from './run_state.ts';
+
+type Fields = [string, string | number][];
+
+interface Context {
+  name: string;
+  driver: Driver;
+  api: FileApi;
+  many?: ManyApi;
+  allocate: AllocateBuffers;
+  backend: string;
+  masterClock?: ReadClock;
+}
+
+const [name, driver, memory, entry] = process.argv.slice(2);
+const context = await load(name, driver as Driver, memory as Memory, entry);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(await answer(line));
+}
+
+async function load(
+  subject: string,
+  how: Driver,
+  from: Memory,
+  file: string | undefined,
+): Promise<Context> {
+  if (file === undefined) {
+    const api: FileApi = nodePromises;
+    return { name: subject, driver: how, api, allocate: heapBuffers, backend: 'libuv' };
+  }
+  const library = (await import(pathToFileURL(file).href)) as FileApi & ManyApi & PoolApi;
+  const allocate = from === 'pool' ? poolBuffers(library) : heapBuffers;
+  const backend = process.env.NEPHRITE_BACKEND ?? 'default';
+  return { name: subject, driver: how, api: library, many: library, allocate, backend };
+}
+
+async function answer(line: string): Promise<string> {
+  try {
+    const { verb, fields } = parseLine(line);
+    if (verb === 'hello') {
+      return encodeLine('ok', [
+        ['subject', context.name],
+        ['backend', context.backend],
+      ]);
+    }
+    globalThis.gc?.();
+    return encodeLine('ok', [...(await work(fields)), ['peakRssKiB', peakRssKiB()]]);
+  } catch (error) {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return encodeLine('error', [['message', text]]);
+  }
+}
+
+async function work(fields: Message): Promise<Fields> {
+  const request = decodeWork(fields);
+  if (request.workload === 'fairness') return fairness(request, fields);
+  if (request.workload === 'clock') return runClock(request, fields, context.masterClock);
+  if (request.workload === 'memory') {
+    const grown = await runMemory(context.api, context.allocate, request);
+    return Object.entries({ ...grown, ops: request.ops, rssKiB: grown.rssKiB.join(',') });
+  }
+  const run = new RunState(request);
+  if (context.driver === 'callback') await runCallback(run);
+  else if (context.driver === 'promises') await runPromises(context.api, context.allocate, run);
+  else if (context.many !== undefined) await runMany(context.many, run);
+  else throw new Error(`${context.name} has no calls for many`);
+  return [
+    ['ops', request.ops],
+    ['elapsedNs', run.elapsedNs],
+    ['checksum', run.checksum],
+    ['samples', run.samples()],
+  ];
+}
+
+async function fairness(request: ReturnType<typeof decodeWork>, fields: Message): Promise<Fields> {
+  const fifos = fields.get('fifos');
+  if (fifos === undefined) throw new Error('fairness: no folder of FIFOs given');
+  const { timerLatenessNs, statNs, ...rest } = await runFairness(
+    context.api,
+    context.allocate,
+    request,
+    fifos,
+  );
+  const list = (samples: number[]): string => samples.map(Math.round).join(',');
+  return [
+    ...Object.entries(rest),
+    ['timerSamples', list(timerLatenessNs)],
+    ['statSamples', list(statNs)],
+  ];
+}
+
+// VmHWM where the system tells it: getrusage's value survives exec and may be the parent's.
+function peakRssKiB(): number {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8');
+    const found = /VmHWM:\s+(\d+) kB/.exec(status);
+    if (found !== null) return Number(found[1]);
+  } catch {
+    // not Linux
+  }
+  return process.resourceUsage().maxRSS;
+}
