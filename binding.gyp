@@ -8,6 +8,9 @@
       'native/poller/poller.cc',
     ],
     'linux_sources': [
+      'native/backend/io_uring.cc',
+      'native/backend/io_uring_encode.cc',
+      'native/backend/kernel_ring.cc',
       'native/base/pages_posix.cc',
     ],
     'mac_sources': [
