@@ -22,7 +22,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   process.stdout.write(renderReport(report, suite.ratioPeers));
   if (options.json !== undefined) writeReport(options.json, report);
-  return report.skips.length === 0 ? 0 : 1;
+  return report.skips.some((skip) => skip.failed) ? 1 : 0;
 }
 
 function readOptions(argv: readonly string[]): BenchOptions | number {

@@ -23,7 +23,7 @@ export const clockCase: BenchCase = {
     >();
     const fail = (subject: string, error: unknown): void => {
       clocks.delete(subject);
-      result.skips.push({ case: this.name, subject, reason: reasonOf(error) });
+      result.skips.push({ case: this.name, subject, reason: reasonOf(error), failed: true });
     };
     const processes: SubjectProcess[] = [];
     try {

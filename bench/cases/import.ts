@@ -26,7 +26,12 @@ export const importCase: BenchCase = {
     try {
       result.rows.push(measure(this.name, context));
     } catch (error) {
-      result.skips.push({ case: this.name, subject: 'nephrite', reason: reasonOf(error) });
+      result.skips.push({
+        case: this.name,
+        subject: 'nephrite',
+        reason: reasonOf(error),
+        failed: true,
+      });
     }
     return result;
   },

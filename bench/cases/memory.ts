@@ -30,7 +30,12 @@ export const memoryCase: BenchCase = {
         try {
           result.rows.push(await runOnce(this.name, started, context));
         } catch (error) {
-          result.skips.push({ case: this.name, subject: name, reason: reasonOf(error) });
+          result.skips.push({
+            case: this.name,
+            subject: name,
+            reason: reasonOf(error),
+            failed: true,
+          });
         } finally {
           await started.process.stop();
         }

@@ -50,7 +50,7 @@ export function readCase(depth: number, direct: boolean): BenchCase {
       const subjects = SUBJECTS.filter((subject) => context.selected(subject));
       return {
         rows: [],
-        skips: subjects.map((subject) => ({ case: name, subject, reason: refused })),
+        skips: subjects.map((subject) => ({ case: name, subject, reason: refused, failed: false })),
       };
     },
   };

@@ -30,6 +30,8 @@ export interface CaseContext {
   /** Whether the command line left this subject in. */
   selected(subject: string): boolean;
   progress(text: string): void;
+  /** Which backend each started subject says it has. */
+  backends: Map<string, string>;
 }
 
 export interface CaseResult {
@@ -70,9 +72,11 @@ export async function startSubjects(
     const subject = subjectByName(name);
     try {
       const command = await context.programs.command(subject);
-      started.push({ subject, process: await SubjectProcess.start(name, command) });
+      const process = await SubjectProcess.start(name, command);
+      context.backends.set(name, process.about.get('backend') ?? subject.kind);
+      started.push({ subject, process });
     } catch (error) {
-      skips.push({ case: benchCase.name, subject: name, reason: reasonOf(error) });
+      skips.push({ case: benchCase.name, subject: name, reason: reasonOf(error), failed: true });
     }
   }
   return started;

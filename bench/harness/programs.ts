@@ -24,7 +24,7 @@ export class Programs {
   readonly #folder: string;
   readonly #native = new Map<string, string>();
   #script: string | undefined;
-  #distChecked = false;
+  #distFailure: string | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -45,10 +45,8 @@ export class Programs {
 
   /** The file that `import 'nephrite/fs'` loads, built from the sources as they are now. */
   nephriteEntry(specifier: 'nephrite' | 'nephrite/fs'): string {
-    if (!this.#distChecked) {
-      buildDistIfStale();
-      this.#distChecked = true;
-    }
+    this.#distFailure ??= buildDistIfStale();
+    if (this.#distFailure !== '') throw new Error(this.#distFailure);
     const file = requireFromHere.resolve(specifier);
     if (!existsSync(file)) throw new Error(`${specifier}: ${file} is not built`);
     return file;
@@ -93,13 +91,14 @@ export class Programs {
   }
 }
 
-function buildDistIfStale(): void {
+/** Gives what went wrong, or an empty string. */
+function buildDistIfStale(): string {
   const dist = join(root, 'dist', 'fs.js');
   const built = existsSync(dist) ? statSync(dist).mtimeMs : 0;
-  if (built > newestMtimeMs(join(root, 'lib'))) return;
+  if (built > newestMtimeMs(join(root, 'lib'))) return '';
   const script = join(root, 'scripts', 'build_dist.js');
   const result = spawnSync(process.execPath, [script], { cwd: root, encoding: 'utf8' });
-  if (!existsSync(dist)) throw new Error(`dist/fs.js was not built: ${result.stderr}`);
+  return existsSync(dist) ? '' : `dist/fs.js was not built: ${result.stderr}`;
 }
 
 function newestMtimeMs(folder: string): number {

@@ -29,6 +29,8 @@ export interface Skip {
   case: string;
   subject: string;
   reason: string;
+  /** False where the machine cannot do what the case needs; true where a subject should have run. */
+  failed: boolean;
 }
 
 export type Environment = Record<string, string | number>;

@@ -75,7 +75,13 @@ export async function runRounds(plan: WorkloadPlan, context: CaseContext): Promi
   }
   for (const runner of runners) {
     if (runner.failure === undefined) result.rows.push(rowOf(plan, runner));
-    else result.skips.push({ case: plan.name, subject: runner.name, reason: runner.failure });
+    else
+      result.skips.push({
+        case: plan.name,
+        subject: runner.name,
+        reason: runner.failure,
+        failed: true,
+      });
   }
   return result;
 }

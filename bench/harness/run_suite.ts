@@ -25,6 +25,7 @@ export async function runSuite(
   const beganMs = performance.now();
   const input = new BenchInput();
   const result: CaseResult = { rows: [], skips: [] };
+  const backends = new Map<string, string>();
   try {
     const context: CaseContext = {
       sizes,
@@ -32,6 +33,7 @@ export async function runSuite(
       programs: new Programs(input.folder),
       selected: (name) => options.subjects.length === 0 || options.subjects.includes(name),
       progress,
+      backends,
     };
     for (const benchCase of suite.cases) {
       if (options.cases.length > 0 && !options.cases.includes(benchCase.name)) continue;
@@ -40,14 +42,23 @@ export async function runSuite(
         result.rows.push(...rows);
         result.skips.push(...skips);
       } catch (error) {
-        result.skips.push({ case: benchCase.name, subject: 'all', reason: reasonOf(error) });
+        result.skips.push({
+          case: benchCase.name,
+          subject: 'all',
+          reason: reasonOf(error),
+          failed: true,
+        });
       }
     }
   } finally {
     input.remove();
   }
   const tookSeconds = Math.round((performance.now() - beganMs) / 1000);
-  const environment = describeEnvironment(options, { ...suite.environment(sizes), tookSeconds });
+  const environment = describeEnvironment(options, {
+    ...suite.environment(sizes),
+    backends: [...backends].map(([subject, backend]) => `${subject}=${backend}`).join(' '),
+    tookSeconds,
+  });
   const verdicts = judge(
     suite.goals.filter((goal) => isSelected(goal.case, options)),
     result.rows,

@@ -49,7 +49,12 @@ function detailLines(row: Row): string[] {
 
 function renderSkips(report: Report): string {
   if (report.skips.length === 0) return '';
-  const lines = report.skips.map((skip) => `  ${skip.case} ${skip.subject}: ${skip.reason}`);
+  const byReason = new Map<string, string[]>();
+  for (const { case: caseName, subject, reason } of report.skips) {
+    const names = byReason.get(reason) ?? [];
+    byReason.set(reason, [...names, `${caseName} ${subject}`]);
+  }
+  const lines = [...byReason].map(([reason, names]) => `  ${reason}\n    ${names.join(', ')}`);
   return ['not measured', ...lines].join('\n');
 }
 
