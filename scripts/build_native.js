@@ -9,6 +9,7 @@ import { findNodeDir, findNodeGyp } from './node_headers.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isDebug = process.argv.includes('--debug');
 const { command, args } = findNodeGyp();
+/** @param {string[]} step */
 const run = (step) => {
   const result = spawnSync(
     command,

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const target = join(root, 'lib', 'abi', 'layout.ts');
 
 /** The text of lib/abi/layout.ts as the compiler of this machine sees native/abi/layout.h. */
-export function generateLayout() {
+function generateLayout() {
   const folder = mkdtempSync(join(tmpdir(), 'nephrite-layout-'));
   try {
     const program = join(folder, 'dump_layout');
@@ -27,18 +27,17 @@ export function generateLayout() {
   }
 }
 
+/** @param {string} input */
 function format(input) {
   const biome = join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome');
   const args = [biome, 'format', '--stdin-file-path=lib/abi/layout.ts'];
   return execFileSync(process.execPath, args, { cwd: root, input, encoding: 'utf8' });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const text = generateLayout();
-  if (process.argv.includes('--write')) {
-    writeFileSync(target, text);
-  } else if (readFileSync(target, 'utf8') !== text) {
-    console.error('lib/abi/layout.ts does not equal native/abi/layout.h: npm run generate:layout');
-    process.exitCode = 1;
-  }
+const text = generateLayout();
+if (process.argv.includes('--write')) {
+  writeFileSync(target, text);
+} else if (readFileSync(target, 'utf8') !== text) {
+  console.error('lib/abi/layout.ts does not equal native/abi/layout.h: npm run generate:layout');
+  process.exitCode = 1;
 }

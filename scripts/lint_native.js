@@ -36,10 +36,18 @@ function lintWithClangTidy() {
   report('clang-tidy', result);
 }
 
+/**
+ * @param {string} tool
+ * @param {string[]} args
+ */
 function runTool(tool, args) {
   report(tool, spawnSync(tool, args, { cwd: root, encoding: 'utf8' }));
 }
 
+/**
+ * @param {string} tool
+ * @param {import('node:child_process').SpawnSyncReturns<string>} result
+ */
 function report(tool, result) {
   if (result.error !== undefined || /not found|No such file/.test(result.stderr.slice(0, 200))) {
     console.log(`${tool} is not installed: ${files.length} native files not checked by it`);
@@ -55,9 +63,10 @@ function report(tool, result) {
   }
 }
 
+/** @param {string} folder */
 function sources(folder) {
   if (!existsSync(join(root, folder))) return [];
-  return readdirSync(join(root, folder), { recursive: true })
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(cc|h|c)$/.test(name))
     .map((name) => `${folder}/${name}`)
     .sort();

@@ -40,6 +40,7 @@ function npmCli() {
   return join(globalRoot, 'npm', 'bin', 'npm-cli.js');
 }
 
+/** @param {string[]} args */
 function npm(args) {
   return execFileSync('npm', args, {
     encoding: 'utf8',

@@ -14,7 +14,10 @@ import { findNodeDir, findNodeGyp } from './node_headers.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const prebuildify = createRequire(import.meta.url)('prebuildify');
 
-/** Compiles for this machine; resolves with the folder that holds the .node file. */
+/**
+ * Compiles for this machine; resolves with the folder that holds the .node file.
+ * @param {string} outDir
+ */
 export async function prebuild(outDir) {
   const cwd = mkdtempSync(join(tmpdir(), 'nephrite-prebuild-'));
   try {
@@ -25,7 +28,8 @@ export async function prebuild(outDir) {
     process.env.npm_config_nodedir = findNodeDir();
     process.env.npm_config_loglevel = 'error';
     mkdirSync(outDir, { recursive: true });
-    await new Promise((done, failed) => {
+    /** @type {Promise<void>} */
+    const built = new Promise((done, failed) => {
       prebuildify(
         {
           cwd,
@@ -36,9 +40,10 @@ export async function prebuild(outDir) {
           tagLibc: true,
           nodeGyp: findNodeGyp().script,
         },
-        (error) => (error ? failed(error) : done()),
+        (/** @type {Error | null | undefined} */ error) => (error ? failed(error) : done()),
       );
     });
+    await built;
   } finally {
     rmSync(cwd, { recursive: true, force: true });
   }

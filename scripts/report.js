@@ -4,8 +4,28 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Counts TAP test lines of a native test executable. */
+/**
+ * @typedef {{ passed: number, failed: number, skipped: number }} Counts
+ * @typedef {Counts & { suite: string, note?: string }} ReportLine
+ */
+
+/**
+ * Adds `more` to `total` in place.
+ * @param {Counts} total
+ * @param {Counts} more
+ */
+export function addCounts(total, more) {
+  total.passed += more.passed;
+  total.failed += more.failed;
+  total.skipped += more.skipped;
+}
+
+/**
+ * Counts TAP test lines of a native test executable. `plan` is -1 where it printed none: it died.
+ * @param {string | null} text
+ */
 export function readTap(text) {
+  /** @type {Counts & { skips: string[], plan: number }} */
   const counts = { passed: 0, failed: 0, skipped: 0, skips: [], plan: -1 };
   for (const line of (text ?? '').split('\n')) {
     const plan = /^1\.\.(\d+)$/.exec(line);
@@ -25,10 +45,20 @@ export function readTap(text) {
   return counts;
 }
 
-/** Counts from vitest's JSON report. A file that failed to load has no tests: it counts as one. */
+/**
+ * Counts from vitest's JSON report. A file that failed to load has no tests: it counts as one.
+ * @param {string} file
+ * @returns {Counts & { note?: string }}
+ */
 export function readVitest(file) {
   if (!existsSync(file))
     return { passed: 0, failed: 1, skipped: 0, note: 'vitest wrote no report' };
+  /**
+   * @type {{
+   *   numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
+   *   testResults: { status: string, assertionResults: { status: string }[] }[],
+   * }}
+   */
   const report = JSON.parse(readFileSync(file, 'utf8'));
   const brokenFiles = report.testResults.filter(
     ({ status, assertionResults }) =>
@@ -41,20 +71,27 @@ export function readVitest(file) {
   };
 }
 
+/**
+ * @param {string | undefined} file
+ * @param {ReportLine} line
+ */
 export function appendReport(file, line) {
   if (file === undefined) return;
   mkdirSync(dirname(file), { recursive: true });
   appendFileSync(file, `${JSON.stringify(line)}\n`);
 }
 
-/** Sum of a report file's lines. */
+/**
+ * Sum of a report file's lines; a report that is not there is one failure.
+ * @param {string} file
+ * @returns {Counts}
+ */
 export function readReport(file) {
   const total = { passed: 0, failed: 0, skipped: 0 };
   if (!existsSync(file)) return { ...total, failed: 1 };
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     if (line === '') continue;
-    const one = JSON.parse(line);
-    for (const key of Object.keys(total)) total[key] += one[key];
+    addCounts(total, JSON.parse(line));
   }
   return total;
 }

@@ -22,6 +22,7 @@ mkdirSync(cacheDir, { recursive: true });
 const outfile = join(cacheDir, `run-${process.pid}-${Date.now().toString(36)}.mjs`);
 
 // Every source sees its own URL, as it would unbundled.
+/** @type {import('esbuild').Plugin} */
 const ownUrl = {
   name: 'own-url',
   setup(pluginBuild) {

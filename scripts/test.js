@@ -44,6 +44,11 @@ function runBackends() {
   }
 }
 
+/**
+ * @param {string} name
+ * @param {string[]} names file filters
+ * @param {Record<string, string>} [env]
+ */
 function runVitest(name, names, env = {}) {
   const output = join(reportsDir, `vitest-${process.pid}.json`);
   rmSync(output, { force: true });
@@ -57,7 +62,12 @@ function runVitest(name, names, env = {}) {
   rmSync(output, { force: true });
 }
 
-/** A step that is not made of tests: silent in the counts unless it fails. */
+/**
+ * A step that is not made of tests: silent in the counts unless it fails.
+ * @param {string} name
+ * @param {string} script
+ * @param {string[]} args
+ */
 function runStep(name, script, ...args) {
   const status = runNode(name, [script, ...args]);
   if (status === 0) return;
@@ -65,6 +75,11 @@ function runStep(name, script, ...args) {
   appendReport(reportFile, { suite: name, passed: 0, failed: 1, skipped: 0 });
 }
 
+/**
+ * @param {string} name
+ * @param {string[]} args
+ * @param {Record<string, string>} [env]
+ */
 function runNode(name, args, env = {}) {
   console.log(`\n# ${name}`);
   const result = spawnSync(process.execPath, args, {
