@@ -1,6 +1,7 @@
 // Entry of `npm run bench -- NAME [options]`. Prints the report, writes it as JSON if asked to.
-// Exit code: 0 when everything selected was measured, whatever the verdicts; 1 when a subject failed
-// or could not run; 2 for a wrong command line. Progress goes to stderr, the report to stdout.
+// Exit code: 0 when everything selected was measured, whatever the verdicts; 1 when a subject
+// failed or could not run; 2 for a wrong command line. Progress goes to stderr, the report to
+// stdout.
 import { filesSuite } from './files.ts';
 import { type BenchOptions, parseOptions, USAGE, UsageError } from './harness/options.ts';
 import { writeReport } from './harness/report.ts';

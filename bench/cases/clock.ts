@@ -1,4 +1,6 @@
-// The master clock's read against Node's clocks; see subjects/clock.ts.
+// The master clock's read against Node's clocks, each in a process of its own; see
+// subjects/clock.ts. A reading that goes back is counted in the row (`backward`). Staleness is not
+// measured here.
 import {
   type BenchCase,
   type CaseContext,

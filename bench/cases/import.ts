@@ -1,6 +1,6 @@
-// What importing costs: the time of `import 'nephrite/fs'` in a fresh process, and the io_uring_setup
-// calls made by it, counted by strace. Each round is a process of its own; the first is not counted
-// (the page cache is cold). ops/s is imports per second.
+// What importing costs: the time of `import 'nephrite/fs'` in a fresh process, and the
+// io_uring_setup calls made by it, counted by strace. Each round is a process of its own; the
+// first is not counted (the page cache is cold). ops/s is imports per second.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ function measure(name: string, context: CaseContext): Row {
   return row;
 }
 
-/** Imports in a fresh process started by `command`; milliseconds from before the import to after it. */
+/** Imports in a fresh process started by `command`; the milliseconds that the import took. */
 function importOnce(file: string, command: readonly string[]): number {
   const script = `const began = performance.now();
     await import(${JSON.stringify(pathToFileURL(file).href)});

@@ -1,5 +1,6 @@
-// Does memory stay flat? See subjects/memory_growth.ts for the mix. Growth is the resident set of the
-// last fifth of the samples against that after the first fifth, when pools and heaps have their size.
+// Does memory stay flat? See subjects/memory_growth.ts for the mix. Growth is the resident set of
+// the last fifth of the samples against that after the first fifth, when pools and heaps have
+// their size.
 import {
   type BenchCase,
   type CaseContext,
@@ -92,6 +93,7 @@ function rowOf(caseName: string, subject: string, reply: Message): Row {
       growthBytesPerOp: Number((((endMiB - startMiB) * MIB) / (ops * 0.8)).toFixed(3)),
     },
   };
-  row.note = `${ops} operations${ops < FULL_OPS ? ', fewer than the 10 million of a full run' : ''}`;
+  const fewer = ops < FULL_OPS ? ', fewer than the 10 million of a full run' : '';
+  row.note = `${ops} operations${fewer}`;
   return row;
 }

@@ -1,4 +1,5 @@
 // Random 4 KiB reads of one file, from the page cache at several depths and with O_DIRECT.
+// Where the temporary folder cannot do O_DIRECT the case is left out and says so.
 import { closeSync, constants, openSync } from 'node:fs';
 import type { BenchCase, CaseContext } from '../harness/bench_case.ts';
 import type { WorkRequest } from '../harness/protocol.ts';

@@ -1,7 +1,7 @@
 // Writes into the page cache of an existing file: random 4 KiB at depth 32, and 1 MiB in sequence,
-// going round the file, one at a time. Every run stamps its blocks with its own seed; afterwards the
-// file itself is read back and every block written by the run must carry that stamp at both ends
-// (and, in the verified run, in every byte).
+// going round the file, one at a time. Every run stamps its blocks with its own seed; afterwards
+// the file itself is read back and every block written by the run must carry that stamp at both
+// ends (and, in the verified run, in every byte).
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { BenchCase, CaseContext } from '../harness/bench_case.ts';
 import type { WorkRequest } from '../harness/protocol.ts';

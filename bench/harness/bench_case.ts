@@ -1,4 +1,5 @@
 // What a benchmark suite and its cases are, and what a case is given when it runs.
+// A case owns the subject processes that it starts; the input and the programs are the run's.
 
 import type { Goal } from './goals.ts';
 import type { BenchInput } from './input.ts';

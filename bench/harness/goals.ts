@@ -33,8 +33,8 @@ export function judge(goals: readonly Goal[], rows: readonly Row[]): Verdict[] {
 }
 
 export function ratioTo(row: Row, peer: string, rows: readonly Row[]): number | undefined {
-  const other = find(rows, row.case, peer);
-  return other === undefined ? undefined : row.opsPerSecond.median / other.opsPerSecond.median;
+  const other = find(rows, row.case, peer)?.opsPerSecond.median ?? 0;
+  return other === 0 ? undefined : row.opsPerSecond.median / other; // 0: a peer that did nothing
 }
 
 function judgeRatio(goal: RatioGoal, rows: readonly Row[]): Verdict {

@@ -28,7 +28,8 @@ export const USAGE = `usage: npm run bench -- NAME [options]
   --json FILE      also writes the report as JSON
   --case NAME      only this case (repeatable)
   --subject NAME   only this subject (repeatable); ratios need their peer in the same run
-  --rounds N       interleaved rounds after the warm-up, at least ${ROUNDS_MIN} (quick ${ROUNDS_QUICK}, else ${ROUNDS_FULL})
+  --rounds N       interleaved rounds after the warm-up, at least ${ROUNDS_MIN};
+                   default ${ROUNDS_FULL}, with --quick ${ROUNDS_QUICK}
   --help           this text`;
 
 export interface Names {

@@ -16,7 +16,7 @@ export interface WorkRequest {
   /** Blocks in the data file, or files in the folder. */
   blocks: number;
   seed: number;
-  /** Stamps what a write run writes, so that the harness sees this run's bytes and no older ones. */
+  /** Stamps what a write run writes: the harness must find these bytes, no older ones. */
   runSeed: number;
   /** Every stride-th operation is timed. */
   stride: number;

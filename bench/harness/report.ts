@@ -29,7 +29,7 @@ export interface Skip {
   case: string;
   subject: string;
   reason: string;
-  /** False where the machine cannot do what the case needs; true where a subject should have run. */
+  /** False where the machine cannot do what the case needs; true for a defect. */
   failed: boolean;
 }
 

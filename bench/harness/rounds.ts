@@ -22,9 +22,9 @@ export interface WorkloadPlan {
   note?: (subject: string) => string | undefined;
   /** The work of one run, its file or folder made at the first call. */
   request(context: CaseContext): Omit<WorkRequest, keyof RunKeys>;
-  /** Checks a finished run and gives the checksum its work must have; throws when bytes are wrong. */
+  /** Gives the checksum the work must have; throws when written bytes are wrong. */
   expected(request: WorkRequest): number;
-  /** Whether the reply carries the checksum (reads) or the file does (writes, checked by `expected`). */
+  /** Reads: true. Writes: false, the file itself was checked by `expected`. */
   checksumInReply: boolean;
   /** Gives a hash of the verified work, equal for all subjects. */
   hash?: (request: WorkRequest) => number;

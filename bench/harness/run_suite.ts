@@ -1,5 +1,6 @@
-// Runs a suite's selected cases one after the other and makes the report. Owns the input folder.
-// A case that fails as a whole (no compiler, no space) becomes skips with the reason; the others run.
+// Runs a suite's selected cases one after the other and makes the report. Owns the input folder. A
+// case that fails as a whole (no compiler, no space) becomes skips with the reason; the others
+// run.
 import { performance } from 'node:perf_hooks';
 import {
   type CaseContext,

@@ -1,7 +1,8 @@
 // The harness's side of one subject process: start, one request at a time, stop.
-// The process stays alive over all rounds of a case and sleeps in read(2) while others run, so that
-// interleaving costs no start-up. Every wait is bounded; a process that does not answer is killed by
-// its own handle. Not here: what requests mean (protocol.ts), which come when (rounds.ts).
+// The process stays alive over all rounds of a case and sleeps in read(2) while others run, so
+// that interleaving costs no start-up. Every wait is bounded; a process that does not answer is
+// killed by its own handle. Not here: what requests mean (protocol.ts), which come when
+// (rounds.ts).
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';

@@ -1,5 +1,6 @@
-// The report as text: environment, one table per case with a ratio column per peer, what was skipped
-// and why, and the required values with their verdicts. Losing rows are printed like all others.
+// The report as text: environment, one table per case with a ratio column per peer, what was
+// skipped and why, and the required values with their verdicts. Losing rows are printed like all
+// others.
 import { ratioTo } from './goals.ts';
 import type { Report, Row, Verdict } from './report.ts';
 

@@ -1,7 +1,7 @@
 // The arithmetic of the work: seeded block sequences, file contents, checksums.
-// Every subject, JavaScript or C (native/peer.c), computes the same values, so the harness can prove
-// for every single run that the right bytes were moved. Sums are modulo 2^32 and therefore do not
-// depend on the order in which operations complete.
+// Every subject, JavaScript or C (native/peer.c), computes the same values, so the harness can
+// prove for every single run that the right bytes were moved. Sums are modulo 2^32 and therefore
+// do not depend on the order in which operations complete.
 // Not here: files (input.ts), the running of subjects (rounds.ts).
 
 export const CONTENT_SEED = 0x6e657068;
@@ -45,7 +45,7 @@ export function blockSequence(
   return sequence;
 }
 
-/** Fills one block of an input file: word w of block b is mix32(seed + b * BLOCK_STEP + w * WORD_STEP). */
+/** Fills a block of an input file: word w is mix32(seed + block * BLOCK_STEP + w * WORD_STEP). */
 export function fillBlock(words: Uint32Array, block: number): void {
   const base = (CONTENT_SEED + Math.imul(block, BLOCK_STEP)) | 0;
   for (let w = 0; w < words.length; w++) words[w] = mix32(base + Math.imul(w, WORD_STEP));

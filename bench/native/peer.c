@@ -18,8 +18,8 @@ uint64_t now_ns(void) {
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-void *alloc_aligned(size_t bytes) {
-  void *memory = NULL;
+void* alloc_aligned(size_t bytes) {
+  void* memory = NULL;
   if (posix_memalign(&memory, 4096, bytes) != 0) {
     fprintf(stderr, "no memory for %zu bytes\n", bytes);
     exit(1);
@@ -28,9 +28,13 @@ void *alloc_aligned(size_t bytes) {
   return memory;
 }
 
-void run_begin(struct run *run) { run->began_ns = now_ns(); }
+void run_begin(struct run* run) {
+  run->began_ns = now_ns();
+}
 
-void run_end(struct run *run) { run->elapsed_ns = now_ns() - run->began_ns; }
+void run_end(struct run* run) {
+  run->elapsed_ns = now_ns() - run->began_ns;
+}
 
 static uint32_t mix32(uint32_t x) {
   x ^= x >> 16;
@@ -41,44 +45,44 @@ static uint32_t mix32(uint32_t x) {
   return x;
 }
 
-static uint32_t hash_words(const uint32_t *words, uint32_t count) {
+static uint32_t hash_words(const uint32_t* words, uint32_t count) {
   uint32_t hash = 0x811c9dc5u;
   for (uint32_t i = 0; i < count; i++) hash = (hash ^ words[i]) * 0x01000193u;
   return hash;
 }
 
-void run_add_read(struct run *run, const uint32_t *words) {
+void run_add_read(struct run* run, const uint32_t* words) {
   uint32_t count = run->request.block_bytes / 4;
   run->checksum += run->request.verify ? hash_words(words, count) : words[0] + words[count - 1];
 }
 
-void run_add_stat(struct run *run, uint64_t size_bytes, int64_t mtime_seconds) {
+void run_add_stat(struct run* run, uint64_t size_bytes, int64_t mtime_seconds) {
   run->checksum += (uint32_t)size_bytes + (uint32_t)mtime_seconds;
 }
 
-void run_add_sample(struct run *run, uint64_t started_ns) {
+void run_add_sample(struct run* run, uint64_t started_ns) {
   if (run->sample_count == PEER_SAMPLES_MAX) return;
   uint64_t elapsed = now_ns() - started_ns;
   run->samples_ns[run->sample_count++] = elapsed > UINT32_MAX ? UINT32_MAX : (uint32_t)elapsed;
 }
 
-void write_fill(const struct run *run, uint32_t *words) {
+void write_fill(const struct run* run, uint32_t* words) {
   uint32_t count = run->request.block_bytes / 4;
   for (uint32_t i = 0; i < count; i++) words[i] = mix32(run->request.run_seed + i * 0x85ebca6bu);
 }
 
-void write_stamp(const struct run *run, uint32_t *words, uint32_t block) {
+void write_stamp(const struct run* run, uint32_t* words, uint32_t block) {
   uint32_t stamp = mix32(run->request.run_seed + block * 0x9e3779b1u);
   words[0] = stamp;
   words[run->request.block_bytes / 4 - 1] = stamp;
 }
 
-void small_file_path(const struct run *run, uint32_t index, char *out) {
+void small_file_path(const struct run* run, uint32_t index, char* out) {
   snprintf(out, PEER_PATH_BYTES, "%s/f%05u", run->request.path, index);
 }
 
-static void make_sequence(struct run *run) {
-  const struct request *request = &run->request;
+static void make_sequence(struct run* run) {
+  const struct request* request = &run->request;
   run->sequence = malloc((size_t)request->ops * sizeof(uint32_t));
   if (run->sequence == NULL) {
     fprintf(stderr, "no memory for %u operations\n", request->ops);
@@ -97,8 +101,8 @@ static void make_sequence(struct run *run) {
   }
 }
 
-static void percent_decode(char *text) {
-  char *out = text;
+static void percent_decode(char* text) {
+  char* out = text;
   for (; *text != '\0'; text++) {
     if (text[0] == '%' && text[1] != '\0' && text[2] != '\0') {
       char hex[3] = {text[1], text[2], '\0'};
@@ -111,8 +115,8 @@ static void percent_decode(char *text) {
   *out = '\0';
 }
 
-static int parse_workload(const char *name, enum workload *out) {
-  static const char *const names[] = {"read", "write", "smallFiles", "stat"};
+static int parse_workload(const char* name, enum workload* out) {
+  static const char* const names[] = {"read", "write", "smallFiles", "stat"};
   for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (strcmp(name, names[i]) == 0) {
       *out = (enum workload)i;
@@ -123,16 +127,17 @@ static int parse_workload(const char *name, enum workload *out) {
 }
 
 // Unknown keys are ignored: the harness sends one request to all subjects.
-static int parse_request(char *line, struct request *request) {
+static int parse_request(char* line, struct request* request) {
   memset(request, 0, sizeof *request);
   int has_workload = 0;
-  for (char *token = strtok(line, " \n"); token != NULL; token = strtok(NULL, " \n")) {
-    char *value = strchr(token, '=');
+  for (char* token = strtok(line, " \n"); token != NULL; token = strtok(NULL, " \n")) {
+    char* value = strchr(token, '=');
     if (value == NULL) continue;
     *value++ = '\0';
     percent_decode(value);
     uint32_t number = (uint32_t)strtoul(value, NULL, 10);
-    if (strcmp(token, "workload") == 0) has_workload = parse_workload(value, &request->workload) == 0;
+    if (strcmp(token, "workload") == 0)
+      has_workload = parse_workload(value, &request->workload) == 0;
     if (strcmp(token, "path") == 0) snprintf(request->path, sizeof request->path, "%s", value);
     if (strcmp(token, "ops") == 0) request->ops = number;
     if (strcmp(token, "depth") == 0) request->depth = number;
@@ -155,7 +160,7 @@ static int parse_request(char *line, struct request *request) {
 
 // VmHWM and not getrusage: ru_maxrss survives exec and would be the parent's.
 static long peak_rss_kib(void) {
-  FILE *status = fopen("/proc/self/status", "r");
+  FILE* status = fopen("/proc/self/status", "r");
   if (status == NULL) return 0;
   char line[256];
   long kib = 0;
@@ -166,14 +171,14 @@ static long peak_rss_kib(void) {
   return kib;
 }
 
-static void reply(const struct run *run) {
+static void reply(const struct run* run) {
   printf("ok ops=%u elapsedNs=%llu checksum=%u peakRssKiB=%ld samples=", run->request.ops,
          (unsigned long long)run->elapsed_ns, run->checksum, peak_rss_kib());
   for (uint32_t i = 0; i < run->sample_count; i++) printf("%s%u", i ? "," : "", run->samples_ns[i]);
   printf("\n");
 }
 
-int peer_main(const char *subject, workload_fn work) {
+int peer_main(const char* subject, workload_fn work) {
   static char line[LINE_BYTES];
   static struct run run;
   while (fgets(line, sizeof line, stdin) != NULL) {
@@ -190,9 +195,11 @@ int peer_main(const char *subject, workload_fn work) {
         reply(&run);
       } else {
         printf("error code=%d message=", -error);
-        for (const char *c = strerror(-error); *c != '\0'; c++) {
-          if (*c == ' ') printf("%%20");
-          else putchar(*c);
+        for (const char* c = strerror(-error); *c != '\0'; c++) {
+          if (*c == ' ')
+            printf("%%20");
+          else
+            putchar(*c);
         }
         printf("\n");
       }

@@ -26,49 +26,49 @@ struct request {
   uint32_t ops;
   uint32_t depth;
   uint32_t block_bytes;
-  uint32_t blocks;      // blocks in the data file, or files in the folder
-  uint32_t seed;        // of the block sequence
-  uint32_t run_seed;    // stamps what this run writes
-  uint32_t stride;      // every stride-th operation is timed
+  uint32_t blocks;    // blocks in the data file, or files in the folder
+  uint32_t seed;      // of the block sequence
+  uint32_t run_seed;  // stamps what this run writes
+  uint32_t stride;    // every stride-th operation is timed
   int sequential;
-  int direct;           // O_DIRECT
-  int verify;           // hash every byte instead of the first and last word
+  int direct;  // O_DIRECT
+  int verify;  // hash every byte instead of the first and last word
 };
 
 // The work of one run; `sequence` is made before the clock starts, as in the JavaScript subjects.
 struct run {
   struct request request;
-  uint32_t *sequence;
+  uint32_t* sequence;
   uint64_t began_ns;
   uint64_t elapsed_ns;
-  uint32_t checksum;    // sums modulo 2^32, so the order of completion does not matter
+  uint32_t checksum;  // sums modulo 2^32, so the order of completion does not matter
   uint32_t sample_count;
   uint32_t samples_ns[PEER_SAMPLES_MAX];
 };
 
-// Runs `run->request.ops` operations between run_begin and run_end; 0, or a negative errno. Opening the
-// data file and making buffers is outside the timed part, here as in the JavaScript subjects.
-typedef int (*workload_fn)(struct run *run);
+// Runs `run->request.ops` operations between run_begin and run_end; 0, or a negative errno.
+// Opening the data file and making buffers is not timed, here as in the JavaScript subjects.
+typedef int (*workload_fn)(struct run* run);
 
 uint64_t now_ns(void);
-void *alloc_aligned(size_t bytes);  // 4096-aligned, zeroed; ends the program if there is none
+void* alloc_aligned(size_t bytes);  // 4096-aligned, zeroed; ends the program if there is none
 
-void run_begin(struct run *run);
-void run_end(struct run *run);
+void run_begin(struct run* run);
+void run_end(struct run* run);
 
 // Adds one finished read of `block_bytes` at `words` to the checksum.
-void run_add_read(struct run *run, const uint32_t *words);
+void run_add_read(struct run* run, const uint32_t* words);
 // Adds one stat result.
-void run_add_stat(struct run *run, uint64_t size_bytes, int64_t mtime_seconds);
-void run_add_sample(struct run *run, uint64_t started_ns);
+void run_add_stat(struct run* run, uint64_t size_bytes, int64_t mtime_seconds);
+void run_add_sample(struct run* run, uint64_t started_ns);
 
 // Fills a write buffer with this run's pattern; write_stamp marks it with the block's number.
-void write_fill(const struct run *run, uint32_t *words);
-void write_stamp(const struct run *run, uint32_t *words, uint32_t block);
+void write_fill(const struct run* run, uint32_t* words);
+void write_stamp(const struct run* run, uint32_t* words, uint32_t block);
 
-void small_file_path(const struct run *run, uint32_t index, char *out);
+void small_file_path(const struct run* run, uint32_t index, char* out);
 
 // Serves requests from stdin until its end. Returns the exit code.
-int peer_main(const char *subject, workload_fn work);
+int peer_main(const char* subject, workload_fn work);
 
 #endif

@@ -1,5 +1,6 @@
-// c:pread, the blocking reference: one thread, one system call per operation, no queue. The depth of
-// a request means nothing here; it is the floor of what one core pays the kernel for the same work.
+// c:pread, the blocking reference: one thread, one system call per operation, no queue. The depth
+// of a request means nothing here; it is the floor of what one core pays the kernel for the same
+// work.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -9,8 +10,8 @@
 
 #include "peer.h"
 
-static int transfer_blocks(struct run *run, uint32_t *words) {
-  const struct request *request = &run->request;
+static int transfer_blocks(struct run* run, uint32_t* words) {
+  const struct request* request = &run->request;
   int writing = request->workload == WORKLOAD_WRITE;
   int fd = open(request->path, (writing ? O_WRONLY : O_RDONLY) | (request->direct ? O_DIRECT : 0));
   if (fd < 0) return -errno;
@@ -25,8 +26,10 @@ static int transfer_blocks(struct run *run, uint32_t *words) {
     if (writing) write_stamp(run, words, block);
     ssize_t done = writing ? pwrite(fd, words, request->block_bytes, offset)
                            : pread(fd, words, request->block_bytes, offset);
-    if (done != (ssize_t)request->block_bytes) result = done < 0 ? -errno : -EIO;
-    else if (!writing) run_add_read(run, words);
+    if (done != (ssize_t)request->block_bytes)
+      result = done < 0 ? -errno : -EIO;
+    else if (!writing)
+      run_add_read(run, words);
     if (timed) run_add_sample(run, started);
   }
   run_end(run);
@@ -34,7 +37,7 @@ static int transfer_blocks(struct run *run, uint32_t *words) {
   return result;
 }
 
-static int read_small_file(struct run *run, const char *path, uint32_t *words) {
+static int read_small_file(struct run* run, const char* path, uint32_t* words) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return -errno;
   ssize_t done = pread(fd, words, run->request.block_bytes, 0);
@@ -44,15 +47,15 @@ static int read_small_file(struct run *run, const char *path, uint32_t *words) {
   return result;
 }
 
-static int stat_small_file(struct run *run, const char *path) {
+static int stat_small_file(struct run* run, const char* path) {
   struct stat stat_buffer;
   if (stat(path, &stat_buffer) != 0) return -errno;
   run_add_stat(run, (uint64_t)stat_buffer.st_size, stat_buffer.st_mtim.tv_sec);
   return 0;
 }
 
-static int visit_small_files(struct run *run, uint32_t *words) {
-  const struct request *request = &run->request;
+static int visit_small_files(struct run* run, uint32_t* words) {
+  const struct request* request = &run->request;
   char path[PEER_PATH_BYTES];
   int result = 0;
   run_begin(run);
@@ -68,12 +71,14 @@ static int visit_small_files(struct run *run, uint32_t *words) {
   return result;
 }
 
-static int work(struct run *run) {
-  uint32_t *words = alloc_aligned(run->request.block_bytes);
+static int work(struct run* run) {
+  uint32_t* words = alloc_aligned(run->request.block_bytes);
   int blocks = run->request.workload == WORKLOAD_READ || run->request.workload == WORKLOAD_WRITE;
   int result = blocks ? transfer_blocks(run, words) : visit_small_files(run, words);
   free(words);
   return result;
 }
 
-int main(void) { return peer_main("c:pread", work); }
+int main(void) {
+  return peer_main("c:pread", work);
+}

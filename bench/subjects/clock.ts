@@ -1,6 +1,6 @@
 // Clock reads: how long one reading takes, and that readings never go back.
-// The master clock moves when a poller is entered, so between two enters it stands still: its cost is
-// what is measured here, its staleness is a matter of the runtime's tests.
+// The master clock moves when a poller is entered, so between two enters it stands still: its cost
+// is what is measured here, its staleness is a matter of the runtime's tests.
 import { performance } from 'node:perf_hooks';
 import { type Message, textField, type WorkRequest } from '../harness/protocol.ts';
 

@@ -1,7 +1,7 @@
 // Fairness: 8 opens of FIFOs without a writer wait, `depth` large reads run, and meanwhile a 1 ms
-// timer is armed again and again, and a stat is started whenever none is under way. Measured are the
-// timer's lateness and the time of each stat. Node's own stat never returns here: its pool of four
-// threads sits in open(2). All waits are bounded by the request's duration.
+// timer is armed again and again, and a stat is started whenever none is under way. Measured are
+// the timer's lateness and the time of each stat. Node's own stat never returns here: its pool of
+// four threads sits in open(2). All waits are bounded by the request's duration.
 // The FIFOs are released at the end by opening them for writing without blocking.
 import { closeSync, constants, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -111,7 +111,7 @@ function watch(
   });
 }
 
-/** Opens a writer for each FIFO; opens that had not even begun go through only while it is there. */
+/** Opens a writer for each FIFO; opens that had not even begun need it to stay there. */
 function releaseFifos(paths: readonly string[]): number[] {
   return paths.map((path) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK));
 }

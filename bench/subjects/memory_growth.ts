@@ -1,6 +1,6 @@
-// Memory: `ops` operations in a steady mix (reads; every 64th a stat; every 1024th an open and close)
-// with the resident set read at even distances after a full collection. A leak of one byte per
-// operation shows as 10 MiB in 10 million.
+// Memory: `ops` operations in a steady mix (reads; every 64th a stat; every 1024th an open and
+// close) with the resident set read at even distances after a full collection. A leak of one byte
+// per operation shows as 10 MiB in 10 million.
 import { performance } from 'node:perf_hooks';
 import type { WorkRequest } from '../harness/protocol.ts';
 import { blockSequence } from '../harness/work.ts';

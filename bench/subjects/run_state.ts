@@ -44,7 +44,7 @@ export class RunState {
     this.checksum = (this.checksum + sum) >>> 0;
   }
 
-  /** For results that come in a new buffer each time: a word view of each would cost more than this. */
+  /** For results in a new buffer each time: a word view of each would cost more than this. */
   addReadBytes(bytes: Uint8Array): void {
     if (this.request.verify) {
       this.addRead(asWords(bytes));

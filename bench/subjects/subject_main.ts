@@ -1,6 +1,6 @@
 // The process of one JavaScript subject: `subject_main NAME DRIVER MEMORY [ENTRY]`, spoken to over
-// stdin and stdout (harness/protocol.ts). ENTRY is the file of nephrite/fs; without it the subject is
-// Node's own fs. Nothing of nephrite is loaded in a Node subject.
+// stdin and stdout (harness/protocol.ts). ENTRY is the file of nephrite/fs; without it the subject
+// is Node's own fs. Nothing of nephrite is loaded in a Node subject.
 // A failure is an `error` line and the process goes on; it ends when its stdin does.
 import { readFileSync } from 'node:fs';
 import * as nodePromises from 'node:fs/promises';

@@ -1,6 +1,6 @@
-// The files benchmark at a tiny size: every case and every subject through the code that measures, so
-// that benchmarks never rot. Asserts that rows exist, that subjects which did the same work prove it
-// with the same hash, and the shape of the report. Asserts nothing about speed.
+// The files benchmark at a tiny size: every case and every subject through the code that measures,
+// so that benchmarks never rot. Asserts that rows exist, that subjects which did the same work
+// prove it with the same hash, and the shape of the report. Asserts nothing about speed.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
