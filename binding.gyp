@@ -4,13 +4,16 @@
   'variables': {
     'common_sources': [
       'native/addon/addon.cc',
+      'native/addon/poller_handle.cc',
       'native/poller/memory.cc',
       'native/poller/poller.cc',
     ],
     'linux_sources': [
+      'native/addon/glibc_compat.cc',
       'native/backend/io_uring.cc',
       'native/backend/io_uring_encode.cc',
       'native/backend/kernel_ring.cc',
+      'native/backend/select_linux.cc',
       'native/base/pages_posix.cc',
     ],
     'mac_sources': [
@@ -22,13 +25,14 @@
     {
       'target_name': 'nephrite',
       'sources': ['<@(common_sources)'],
-      'include_dirs': ['native'],
-      'defines': ['NAPI_VERSION=9'],
+      'include_dirs': ['native', '<!(node -p "require(\'node-addon-api\').include_dir")'],
+      'defines': ['NAPI_VERSION=9', 'NAPI_DISABLE_CPP_EXCEPTIONS'],
       'cflags!': ['-fno-strict-aliasing'],
       'cflags_cc!': ['-std=gnu++14', '-std=gnu++17', '-std=gnu++20', '-fno-strict-aliasing'],
       'cflags_cc': [
         '-std=c++20', '-fno-exceptions', '-fno-rtti', '-fvisibility=hidden',
-        '-fvisibility-inlines-hidden', '-Wall', '-Wextra', '-Wno-unused-parameter',
+        '-fvisibility-inlines-hidden', '-ffunction-sections', '-fdata-sections',
+        '-Wall', '-Wextra', '-Wno-unused-parameter',
       ],
       'xcode_settings': {
         'CLANG_CXX_LANGUAGE_STANDARD': 'c++20',
@@ -43,7 +47,11 @@
         ['OS=="linux"', {
           'sources': ['<@(linux_sources)'],
           'defines': ['_GNU_SOURCE', '_FILE_OFFSET_BITS=64'],
-          'ldflags': ['-static-libstdc++', '-static-libgcc', '-Wl,--exclude-libs,ALL', '-Wl,-z,nodelete'],
+          # nodelete: threads of the blocking pools outlive every environment that loaded us.
+          'ldflags': [
+            '-static-libstdc++', '-static-libgcc', '-Wl,--exclude-libs,ALL', '-Wl,--gc-sections',
+            '-Wl,-z,nodelete',
+          ],
         }],
         ['OS=="mac"', { 'sources': ['<@(mac_sources)'] }],
         ['OS=="win"', { 'sources': ['<@(win_sources)'] }],

@@ -35,6 +35,7 @@ export async function prebuild(outDir) {
           cwd,
           out: outDir,
           cache: join(cwd, 'cache'),
+          targets: [process.versions.node],
           napi: true,
           strip: true,
           tagLibc: true,
