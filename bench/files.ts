@@ -58,6 +58,7 @@ function sizes(quick: boolean, rounds: number): Sizes {
   return {
     rounds,
     runMs: quick ? 40 : 300,
+    warmUpMs: quick ? 120 : 300,
     verifyOps: quick ? 512 : 4096,
     dataFileMiB: 64,
     writeFileMiB: quick ? 16 : 64,
@@ -89,7 +90,7 @@ export const filesSuite: Suite = {
   ratioPeers: ['fs.promises', 'fs.callback', 'c:io_uring', 'c:pread', 'performance.now'],
   sizes,
   environment: (size) => ({
-    warmUp: `one run of ${size.verifyOps} operations with every byte checked, one of ${size.runMs} ms`,
+    warmUp: `one run of ${size.verifyOps} operations with every byte checked, one of ${size.warmUpMs} ms`,
     measurement: `${size.rounds} rounds of ${size.runMs} ms per subject, order rotated every round`,
     concurrency: 'the case name gives the depth; small files and stat: 100',
     input: `${size.dataFileMiB} MiB cached file, ${size.smallFiles} small files, ${size.writeFileMiB} MiB written file`,

@@ -13,6 +13,8 @@ export interface Sizes {
   rounds: number;
   /** Length aimed at for one run of one subject in one round. */
   runMs: number;
+  /** Length of the warm-up run: compilers need longer than a quick round. */
+  warmUpMs: number;
   /** Operations of the run in which every byte is checked. */
   verifyOps: number;
   dataFileMiB: number;

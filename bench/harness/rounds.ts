@@ -116,7 +116,7 @@ async function verifyOnce(
   const reply = await runChecked(plan, request, runner);
   const hash = plan.hash?.(request) ?? numberField(reply, 'checksum');
   runner.hash = hex32(hash);
-  runner.ops = sizedOps(reply, context.sizes.runMs, base.depth);
+  runner.ops = sizedOps(reply, context.sizes.warmUpMs, base.depth);
 }
 
 async function warmUp(

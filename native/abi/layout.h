@@ -20,7 +20,7 @@ enum class Opcode : std::uint8_t {
   kWrite = 2,      // fd, offset, buffer -> bytes written
   kSync = 3,       // fd, argument0: 1 = data only
   kOpen = 4,       // path, argument0 = open(2) flags, argument1 = mode -> fd (flags: file kind)
-  kClose = 5,      // fd
+  kClose = 5,      // fd, argument0: 1 = cancel what is pending on it first, 0 = wait for it
   kStat = 6,       // path or fd -> StatRecord at the start of the slot's scratch
   kRename = 7,     // path, path2
   kUnlink = 8,     // path, argument0: 1 = directory

@@ -12,6 +12,7 @@
 //             true = parked, from now on a completion makes wait_handle() readable; false =
 //             completions are there, enter again. unpark takes the announcement back.
 //   wake      makes wait_handle() readable if parked. The only call that any thread may make.
+//   acknowledge  empties wait_handle() after the event loop saw it readable.
 //   close     cancels everything and waits a bounded time. Returns the number of operations the
 //             system still owns; their memory must then live on (poller.cc keeps it).
 //
@@ -78,6 +79,8 @@ class Backend {
   virtual bool park() = 0;
   virtual void unpark() = 0;
   virtual void wake() = 0;
+  // The event loop saw wait_handle() readable: empty it. Poller's thread.
+  virtual void acknowledge() = 0;
   virtual int wait_handle() const = 0;
   virtual std::uint32_t close() = 0;
   virtual Capabilities capabilities() const = 0;

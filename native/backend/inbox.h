@@ -18,7 +18,7 @@ namespace nephrite {
 
 class Inbox {
  public:
-  // Returns 0 or -errno (eventfd(2), or a pipe where there is none).
+  // Returns 0 or -errno of eventfd(2). Linux; a kqueue has its own wake (EVFILT_USER).
   int open();
   // False after close(): the caller still owns the operation's result.
   [[nodiscard]] bool push(Operation* operation);
@@ -33,6 +33,7 @@ class Inbox {
   // Empties event_fd(); the poller's thread, after its event loop saw it readable.
   void acknowledge();
   int event_fd() const { return event_fd_.get(); }
+  // No push is taken from now on; drain() still returns what was pushed before.
   void close();
 
  private:

@@ -35,6 +35,7 @@ struct Operation {
   bool is_cancelled = false;     // cancel was asked for; the target's completion still decides
   std::uint8_t stage = 0;        // the backend's own state machine
   std::uint8_t retry_count = 0;
+  bool is_classified = false;  // kOpen: known not to wait (posix_ops.h); the pool takes it back
   std::uint64_t storage[6] = {};  // the backend's own bytes (open_how, iovec, OVERLAPPED)
 
   abi::Opcode opcode() const { return static_cast<abi::Opcode>(entry.opcode); }

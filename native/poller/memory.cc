@@ -28,6 +28,8 @@ std::shared_ptr<PollerMemory> PollerMemory::allocate(std::uint32_t submission_ca
   auto memory = std::make_shared<PollerMemory>();
   memory->ring_ = Pages::allocate(bytes);
   if (memory->ring_.data() == nullptr) return nullptr;
+  memory->submission_capacity_ = submission_capacity;
+  memory->completion_offset_ = completion_offset;
   memory->scratch_offset_ = scratch_offset;
   memory->operations_.resize(slot_capacity);
 

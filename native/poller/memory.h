@@ -42,6 +42,15 @@ class PollerMemory {
   std::uint32_t slot_capacity() const { return static_cast<std::uint32_t>(operations_.size()); }
   Operation& operation(std::uint32_t slot) { return operations_[slot]; }
 
+  // Private copies: the header in the ring memory is written by JavaScript too.
+  std::uint32_t submission_capacity() const { return submission_capacity_; }
+  const abi::SubmissionEntry* submission_entries() const {
+    return reinterpret_cast<const abi::SubmissionEntry*>(ring_.data() + sizeof(abi::Header));
+  }
+  abi::CompletionEntry* completion_entries() const {
+    return reinterpret_cast<abi::CompletionEntry*>(ring_.data() + completion_offset_);
+  }
+
   // Scratch of all slots, as one range of the ring memory: arena 0 of a submission entry.
   std::byte* scratch() const { return ring_.data() + scratch_offset_; }
   std::size_t scratch_bytes() const {
@@ -64,6 +73,8 @@ class PollerMemory {
 
  private:
   Pages ring_;
+  std::uint32_t submission_capacity_ = 0;
+  std::size_t completion_offset_ = 0;
   std::size_t scratch_offset_ = 0;
   std::vector<Operation> operations_;
   std::vector<std::shared_ptr<Arena>> arenas_;  // index = id - 1

@@ -20,6 +20,7 @@ import { renderReport } from '../../bench/harness/table.ts';
 const TINY: Sizes = {
   rounds: 2,
   runMs: 2,
+  warmUpMs: 2,
   verifyOps: 64,
   dataFileMiB: 2,
   writeFileMiB: 2,
