@@ -10,6 +10,7 @@
     ],
     'linux_sources': [
       'native/addon/glibc_compat.cc',
+      'native/backend/inbox.cc',
       'native/backend/io_uring.cc',
       'native/backend/io_uring_encode.cc',
       'native/backend/kernel_ring.cc',
@@ -17,6 +18,7 @@
       'native/base/pages_posix.cc',
     ],
     'mac_sources': [
+      'native/backend/inbox.cc',
       'native/base/pages_posix.cc',
     ],
     'win_sources': [],
