@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadNative } from '../../lib/addon/load.ts';
-import { ROOT } from '../tidy/source_file.ts';
+import { ROOT } from '../support/root.ts';
 
 /** What Node 20's own Linux binaries need: a lower bound here would help nobody. */
 const GLIBC_MAX = '2.28';

@@ -3,7 +3,7 @@
 // samples; paths are relative to the repository's root, with forward slashes.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from '../support/root.ts';
 
 export interface SourceFile {
   readonly path: string;
@@ -18,8 +18,6 @@ export interface Finding {
 }
 
 export type Rule = (files: readonly SourceFile[]) => Finding[];
-
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const SKIPPED_FOLDERS = new Set(['.git', 'node_modules', 'build', 'dist', 'out', 'coverage']);
 const TEXT = /(\.(ts|js|cc|c|h|md|json|gyp|txt|yml|sh)|^run|LICENSE|\.clang-\w+|ignore)$/;

@@ -4,11 +4,12 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ROOT } from '../support/root.ts';
 import { links, nativeTestList, sourceLists } from './rules/agreement.ts';
 import { bans } from './rules/bans.ts';
 import { layering } from './rules/layering.ts';
 import { fileSize, functionSize, headerComment, lineWidth } from './rules/shape.ts';
-import { ROOT, type Rule, readRepository, show } from './source_file.ts';
+import { type Rule, readRepository, show } from './source_file.ts';
 
 const files = readRepository();
 
