@@ -9,7 +9,9 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
+import { isAbsolute } from 'node:path';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
+import { invalidArgType, invalidArgValue } from '../base/errors.ts';
 import { candidatePaths, findPackageRoot } from './candidate_paths.ts';
 import { detectLibc } from './libc.ts';
 
@@ -48,8 +50,13 @@ let cached: NativeLoad | undefined;
  * Names the addon's file, for bundlers and single executables, where it lies nowhere near this
  * code. Call it before the first operation, on any thread; workers started later inherit it.
  * Returns false when the addon was already loaded on this thread: then it has no effect here.
+ * Whether the file exists is looked at when it is loaded.
+ * @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE (a relative path: workers and later calls
+ *   would resolve it against another folder)
  */
 export function setNativePath(path: string): boolean {
+  if (typeof path !== 'string') throw invalidArgType('path', 'a string', path);
+  if (!isAbsolute(path)) throw invalidArgValue('path', path, 'must be an absolute path');
   setEnvironmentData(PATH_KEY, path);
   return cached?.addon === undefined;
 }

@@ -5,13 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { detectLibc } from '../../../lib/addon/libc.ts';
-import { loadNative } from '../../../lib/addon/load.ts';
+import { loadNative, setNativePath } from '../../../lib/addon/load.ts';
 
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'nephrite-load-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('native load: arguments', () => {
+  it.each([
+    [42, 'ERR_INVALID_ARG_TYPE'],
+    [undefined, 'ERR_INVALID_ARG_TYPE'],
+    ['./nephrite.node', 'ERR_INVALID_ARG_VALUE'],
+    ['', 'ERR_INVALID_ARG_VALUE'],
+  ])('load: setNativePath refuses %j', (path, code) => {
+    expect(() => setNativePath(path as string)).toThrow(expect.objectContaining({ code }));
+  });
+});
 
 describe('native load: failures', () => {
   it('load: a named path that does not exist is the only thing tried', () => {
