@@ -5,7 +5,7 @@ import type { Goal } from './goals.ts';
 import type { BenchInput } from './input.ts';
 import type { Programs } from './programs.ts';
 import type { Environment, Row, Skip } from './report.ts';
-import { SubjectProcess } from './subject_process.ts';
+import { SubjectError, SubjectProcess } from './subject_process.ts';
 import { type Subject, subjectByName } from './subjects.ts';
 
 /** How much work; `full` and `quick` are the two sizes of the command line, tests use a third. */
@@ -79,7 +79,8 @@ export async function startSubjects(
       context.backends.set(name, process.about.get('backend') ?? subject.kind);
       started.push({ subject, process });
     } catch (error) {
-      skips.push({ case: benchCase.name, subject: name, reason: reasonOf(error), failed: true });
+      const failed = !(error instanceof SubjectError && error.unavailable);
+      skips.push({ case: benchCase.name, subject: name, reason: reasonOf(error), failed });
     }
   }
   return started;

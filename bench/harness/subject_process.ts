@@ -16,6 +16,13 @@ const STDERR_CHARS_MAX = 4_000;
 
 export class SubjectError extends Error {
   readonly code = 'ERR_BENCH_SUBJECT';
+  /** The machine lacks what the subject needs (io_uring refused): no defect of the subject. */
+  readonly unavailable: boolean;
+
+  constructor(message: string, unavailable = false) {
+    super(message);
+    this.unavailable = unavailable;
+  }
 }
 
 export class SubjectProcess {
@@ -88,7 +95,8 @@ export class SubjectProcess {
     if (answer instanceof Error) throw answer;
     const { verb, fields } = parseLine(answer);
     if (verb === 'ok') return fields;
-    throw new SubjectError(`${this.name}: ${fields.get('message') ?? answer}`);
+    const message = `${this.name}: ${fields.get('message') ?? answer}`;
+    throw new SubjectError(message, fields.get('unavailable') === '1');
   }
 
   #settle(outcome: string | Error): void {

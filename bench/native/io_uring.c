@@ -251,6 +251,10 @@ static int work(struct run* run) {
   return error;
 }
 
+static int ready(void) {
+  return ring_open(1);
+}
+
 int main(void) {
-  return peer_main("c:io_uring", work);
+  return peer_main("c:io_uring", ready, work);
 }

@@ -178,33 +178,44 @@ static void reply(const struct run* run) {
   printf("\n");
 }
 
-int peer_main(const char* subject, workload_fn work) {
+static void reply_error(int error, int unavailable) {
+  printf("error unavailable=%d message=", unavailable);
+  for (const char* c = strerror(error); *c != '\0'; c++) {
+    if (*c == ' ')
+      printf("%%20");
+    else
+      putchar(*c);
+  }
+  printf("\n");
+}
+
+static void answer_run(struct run* run, char* line, workload_fn work) {
+  memset(run, 0, sizeof *run);
+  int error = parse_request(line, &run->request);
+  if (error == 0) {
+    make_sequence(run);
+    error = work(run);
+  }
+  if (error == 0)
+    reply(run);
+  else
+    reply_error(-error, 0);
+  free(run->sequence);
+  run->sequence = NULL;
+}
+
+int peer_main(const char* subject, ready_fn ready, workload_fn work) {
   static char line[LINE_BYTES];
   static struct run run;
   while (fgets(line, sizeof line, stdin) != NULL) {
     if (strncmp(line, "hello", 5) == 0) {
-      printf("ok subject=%s\n", subject);
+      int error = ready();
+      if (error == 0)
+        printf("ok subject=%s backend=native\n", subject);
+      else
+        reply_error(-error, 1);
     } else {
-      memset(&run, 0, sizeof run);
-      int error = parse_request(line, &run.request);
-      if (error == 0) {
-        make_sequence(&run);
-        error = work(&run);
-      }
-      if (error == 0) {
-        reply(&run);
-      } else {
-        printf("error code=%d message=", -error);
-        for (const char* c = strerror(-error); *c != '\0'; c++) {
-          if (*c == ' ')
-            printf("%%20");
-          else
-            putchar(*c);
-        }
-        printf("\n");
-      }
-      free(run.sequence);
-      run.sequence = NULL;
+      answer_run(&run, line, work);
     }
     fflush(stdout);
   }

@@ -68,7 +68,10 @@ void write_stamp(const struct run* run, uint32_t* words, uint32_t block);
 
 void small_file_path(const struct run* run, uint32_t index, char* out);
 
+// Whether the machine has what the program needs: 0, or a negative errno.
+typedef int (*ready_fn)(void);
+
 // Serves requests from stdin until its end. Returns the exit code.
-int peer_main(const char* subject, workload_fn work);
+int peer_main(const char* subject, ready_fn ready, workload_fn work);
 
 #endif

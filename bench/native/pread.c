@@ -79,6 +79,10 @@ static int work(struct run* run) {
   return result;
 }
 
+static int ready(void) {
+  return 0;
+}
+
 int main(void) {
-  return peer_main("c:pread", work);
+  return peer_main("c:pread", ready, work);
 }

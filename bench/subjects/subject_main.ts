@@ -31,7 +31,7 @@ interface Context {
 }
 
 const [name, driver, memory, entry] = process.argv.slice(2);
-const context = await load(name, driver as Driver, memory as Memory, entry);
+let context: Context;
 
 for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(await answer(line));
@@ -57,6 +57,7 @@ async function answer(line: string): Promise<string> {
   try {
     const { verb, fields } = parseLine(line);
     if (verb === 'hello') {
+      context = await load(name, driver as Driver, memory as Memory, entry);
       return encodeLine('ok', [
         ['subject', context.name],
         ['backend', context.backend],
@@ -66,7 +67,11 @@ async function answer(line: string): Promise<string> {
     return encodeLine('ok', [...(await work(fields)), ['peakRssKiB', peakRssKiB()]]);
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return encodeLine('error', [['message', text]]);
+    const code = (error as NodeJS.ErrnoException | null)?.code;
+    return encodeLine('error', [
+      ['message', text],
+      ['unavailable', code === 'ERR_BACKEND_UNAVAILABLE'],
+    ]);
   }
 }
 
