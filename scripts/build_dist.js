@@ -27,6 +27,7 @@ const present = Object.fromEntries(
 
 const staging = join(root, 'out', `dist-${process.pid}`);
 mkdirSync(staging, { recursive: true });
+process.once('exit', () => rmSync(staging, { recursive: true, force: true }));
 if (Object.keys(present).length > 0) {
   await build({
     absWorkingDir: root,
