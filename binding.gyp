@@ -17,6 +17,7 @@
       'native/backend/kernel_ring.cc',
       'native/backend/local_devices.cc',
       'native/backend/pool_thread.cc',
+      'native/backend/posix_inline.cc',
       'native/backend/posix_ops.cc',
       'native/backend/posix_paths.cc',
       'native/backend/select_linux.cc',

@@ -34,6 +34,9 @@ FORWARD(int, pthread_create,
          void* argument)) {
   return old_pthread_create(thread, attributes, body, argument);
 }
+FORWARD(int, pthread_attr_setstacksize, (pthread_attr_t * attributes, size_t bytes)) {
+  return old_pthread_attr_setstacksize(attributes, bytes);
+}
 FORWARD(int, pthread_detach, (pthread_t thread)) {
   return old_pthread_detach(thread);
 }

@@ -2,9 +2,11 @@
 // Owner: process-global, created at first use, never joined and never destroyed (a thread may sit
 // in open(2) of a FIFO for ever; the addon is never unloaded). They touch native memory only.
 // Lanes: kFiles for calls that end (stat, rename, reads of disks); kMayWait for calls that may wait
-// for another process (open of a FIFO or a device), which must not hold up the first kind.
-// Invariants: threads <= the lane's limit; a queued job is run or cancelled exactly once; a job
-// holds its poller's memory and inbox alive until it was pushed.
+// for another process (open of a FIFO or a device), which must not hold up the first kind. An open
+// that nobody has classified starts in kFiles; its thread looks and moves it over by itself.
+// Invariants: threads <= the lane's limit (kMayWait: plus the abandoned ones, see cancel); a queued
+// job is run or cancelled exactly once; a client's memory and inbox live until its last job is
+// pushed. All fields of a PoolClient's and a PoolJob's pool part are guarded by the pool's mutex.
 // Not here: what an operation does (posix_ops.h).
 #pragma once
 
@@ -19,27 +21,44 @@ namespace nephrite {
 
 enum class PoolLane : std::uint8_t { kFiles = 0, kMayWait = 1 };
 
-// What a job keeps alive, one per poller.
+// One per poller: what its jobs keep alive.
 struct PoolClient {
   std::shared_ptr<PollerMemory> memory;
   std::shared_ptr<Inbox> inbox;
+
+  // The pool's own. `self` is set while jobs are pending: no reference is counted per job.
+  std::uint32_t queued_count = 0;
+  std::uint32_t running_count = 0;
+  std::shared_ptr<PoolClient> self;
 };
 
 class BlockingPool {
  public:
   static BlockingPool& shared();
-  // Hands over the operation; it comes back through client->inbox with `result` set.
-  // submit_batch takes a list through Operation::next: one lock, at most as many wakes as needed.
+  // Hands over the operation; it comes back through client->inbox with `result` set (-EAGAIN when
+  // not even one thread could be created). Uses the last two words of operation.storage.
+  // submit_batch takes a list through Operation::next: one lock, at most one wake; woken threads
+  // wake the next one while there is more than they took.
   void submit(PoolLane lane, Operation* operation, const std::shared_ptr<PoolClient>& client);
   void submit_batch(PoolLane lane, Operation* list, const std::shared_ptr<PoolClient>& client);
-  // Poller's thread. True: it was still queued, is taken out, and the caller owns it again.
-  // False: it runs or has run; its completion comes.
-  [[nodiscard]] bool cancel(PoolLane lane, Operation* operation);
+  // Poller's thread; the operation must be in the pool (submitted, not drained). True: it was still
+  // queued, is taken out, and the caller owns it again. False: it runs or has run; its completion
+  // comes. A kMayWait call that runs cannot be interrupted: its thread stays in it, is counted as
+  // abandoned, and may be replaced by another one (up to kAbandonedMax), so that cancelled opens of
+  // FIFOs do not use up the lane.
+  [[nodiscard]] bool cancel(Operation* operation);
   // Takes every queued operation of one client out (teardown); returns them as a list.
-  Operation* cancel_all(const PoolClient& client);
-  // Number of operations of one client that a thread is running now.
+  Operation* cancel_all(PoolClient& client);
+  // Number of operations of one client that threads have taken. May still include some that were
+  // just pushed; 0 means that no thread touches the client's memory any more.
   std::uint32_t running_count(const PoolClient& client) const;
+  // 1 to kThreadLimitMax. Threads above a lowered limit end when they have finished their job.
   void set_thread_limit(PoolLane lane, std::uint32_t limit);
+  std::uint32_t thread_count(PoolLane lane) const;
+
+  static constexpr std::uint32_t kThreadLimitMax = 1024;
+  static constexpr std::uint32_t kMayWaitThreads = 64;
+  static constexpr std::uint32_t kAbandonedMax = 192;
 
  private:
   struct State;

@@ -131,7 +131,6 @@ void IoUringBackend::send_to_pool(Operation& operation, PoolLane lane) {
   operation.stage = kPooled;
   pool_count_++;
   counters_.pooled_count++;
-  operation.storage[0] = static_cast<std::uint64_t>(lane);
   if (lane == PoolLane::kMayWait) {
     BlockingPool::shared().submit(lane, &operation, client_);
     return;
@@ -264,8 +263,7 @@ std::int32_t IoUringBackend::cancel(Operation& operation) {
   }
   if (operation.stage == kPooled) {
     flush_pool_batch();
-    const auto lane = static_cast<PoolLane>(operation.storage[0]);
-    if (!BlockingPool::shared().cancel(lane, &operation)) return -EALREADY;
+    if (!BlockingPool::shared().cancel(&operation)) return -EALREADY;
     pool_count_--;
     sink_->complete(operation, -ECANCELED, 0);
     return 0;
