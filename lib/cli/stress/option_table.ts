@@ -1,0 +1,185 @@
+// The options of `nephrite stress`: the one source of parsing, --help and docs/cli.md.
+// Owner: this table. Invariants: what is listed exists; what does not exist is not listed.
+// Not here: reading values (options.ts), conditions of --fail-if (fail_if.ts).
+import type { CommandSpec } from '../args.ts';
+
+/** Targets that `stress` has in this version. */
+export const STRESS_TARGETS = ['files'] as const;
+
+/** Targets that are planned: named in an error of their own, never in help. */
+export const PLANNED_TARGETS: readonly string[] = ['net', 'timers', 'tasks', 'mixed'];
+
+export const STRESS_COMMAND: CommandSpec = {
+  name: 'stress',
+  usage: 'nephrite stress [files] [options]',
+  summary: 'put real load on real files and check every byte',
+  description: [
+    'Lays out a data set in a temporary folder, drives it through nephrite/fs for a while, checks',
+    'every byte that is read against what the seed says it must be, and reports rate, latency,',
+    'CPU time and system calls. Without options: 10 seconds of random 4 KiB reads on 256 MiB.',
+    '',
+    'Modes: random (blocks anywhere; 100 % reads unless --rwmix), sequential (blocks in order),',
+    'small (whole small files: read, overwrite, unlink and create), fsync (write a block, then',
+    'fdatasync), mixed (70 % reads; blocks, small files, stat and fdatasync together).',
+    'While a block or file is being written no other operation touches it, so that the content a',
+    'read must find is always known; after the run everything that was written is read once more',
+    'through node:fs.',
+  ],
+  options: [
+    {
+      name: 'mode',
+      kind: 'value',
+      placeholder: 'MODE',
+      defaultText: 'random',
+      summary: 'random, sequential, small, fsync or mixed',
+    },
+    {
+      name: 'depth',
+      kind: 'value',
+      placeholder: 'N',
+      defaultText: '32; 8 for sequential and fsync',
+      summary: 'operations in flight, 1 to 4096',
+    },
+    {
+      name: 'block',
+      kind: 'value',
+      placeholder: 'SIZE',
+      defaultText: '4k; 1m for sequential',
+      summary: 'bytes per operation, a multiple of 512 up to 16m; the file size in small mode',
+    },
+    {
+      name: 'size',
+      kind: 'value',
+      placeholder: 'SIZE',
+      defaultText: '256m; files x block in small mode',
+      summary: 'bytes of the whole data set',
+    },
+    {
+      name: 'files',
+      kind: 'value',
+      placeholder: 'N',
+      defaultText: '4; 10000 in small mode',
+      summary: 'number of files the data set is spread over',
+    },
+    {
+      name: 'duration',
+      kind: 'value',
+      placeholder: 'TIME',
+      defaultText: '10s',
+      summary: 'measured time (500ms, 10s, 2m); with --against, for each subject',
+    },
+    {
+      name: 'ramp',
+      kind: 'value',
+      placeholder: 'TIME',
+      defaultText: '500ms',
+      summary: 'warm-up before measuring, checked but not counted',
+    },
+    {
+      name: 'rate',
+      kind: 'value',
+      placeholder: 'N',
+      defaultText: 'as fast as --depth allows',
+      summary:
+        'open loop: start N operations per second and measure latency from the intended start, ' +
+        'so that waiting behind a slow operation counts',
+    },
+    {
+      name: 'rwmix',
+      kind: 'value',
+      placeholder: 'PERCENT',
+      defaultText: '100; 70 for small and mixed, 0 for fsync',
+      summary: 'share of reads among reads and writes',
+    },
+    {
+      name: 'zipf',
+      kind: 'value',
+      placeholder: 'THETA',
+      defaultText: 'uniform',
+      summary: 'skew accesses to hot blocks, 0.1 (mild) to 3 (extreme); 0.99 is common',
+    },
+    {
+      name: 'direct',
+      kind: 'flag',
+      summary: 'bypass the page cache (O_DIRECT); block must be a multiple of 4k',
+    },
+    {
+      name: 'verify',
+      kind: 'flag',
+      isNegatable: true,
+      defaultText: 'on',
+      summary: 'check every byte that is read; --no-verify measures without checking',
+    },
+    {
+      name: 'seed',
+      kind: 'value',
+      placeholder: 'N',
+      defaultText: 'random, printed; or NEPHRITE_SEED',
+      summary: 'content and order of operations, 0 to 4294967295',
+    },
+    {
+      name: 'dir',
+      kind: 'value',
+      placeholder: 'FOLDER',
+      defaultText: "the system's temporary folder",
+      summary: 'where to make the temporary folder: this chooses the disk under test',
+    },
+    {
+      name: 'backend',
+      kind: 'value',
+      placeholder: 'NAME',
+      defaultText: 'the best that works; or NEPHRITE_BACKEND',
+      summary: 'io_uring, epoll or node; a named backend is never replaced silently',
+    },
+    {
+      name: 'workers',
+      kind: 'value',
+      placeholder: 'N',
+      defaultText: '1',
+      summary: 'threads that drive the load; only 1 in this version',
+    },
+    {
+      name: 'against',
+      kind: 'value',
+      placeholder: 'node|fio',
+      summary:
+        'run the same workload through node:fs/promises, or through fio, in alternating rounds',
+    },
+    {
+      name: 'fail-if',
+      kind: 'value',
+      placeholder: 'CONDITION',
+      isRepeatable: true,
+      defaultText: "'errors>0'",
+      summary:
+        "exit with 1 if it holds: 'p99>5ms', 'ops<10000', 'errors>0'; metrics: ops, mib, errors, " +
+        'p50, p90, p99, p99.9, p99.99, max, mean, cpu (time per operation), syscalls (per ' +
+        'operation), ratio (rate against the peer)',
+    },
+    {
+      name: 'json',
+      kind: 'optionalValue',
+      placeholder: 'FILE',
+      summary: 'write the result as JSON to FILE, or to standard output',
+    },
+    {
+      name: 'html',
+      kind: 'value',
+      placeholder: 'FILE',
+      summary: 'write a self-contained page with the latency distribution and rate over time',
+    },
+    {
+      name: 'quiet',
+      kind: 'flag',
+      short: 'q',
+      summary: 'no progress, and no report unless something failed',
+    },
+  ],
+  examples: [
+    ['nephrite stress', '10 seconds of verified random reads'],
+    ['nephrite stress files --mode mixed --against node', 'the same load through node:fs/promises'],
+    ['nephrite stress --rate 20k --fail-if "p99>5ms"', 'does this disk keep up with 20,000/s?'],
+    ['nephrite stress --dir /mnt/data --direct --size 8g --html report.html', 'a disk, no cache'],
+  ],
+  reservedWords: [...STRESS_TARGETS, ...PLANNED_TARGETS],
+};
