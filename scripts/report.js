@@ -27,7 +27,7 @@ export function addCounts(total, more) {
 export function readTap(text) {
   /** @type {Counts & { skips: string[], plan: number }} */
   const counts = { passed: 0, failed: 0, skipped: 0, skips: [], plan: -1 };
-  for (const line of (text ?? '').split('\n')) {
+  for (const line of (text ?? '').split(/\r?\n/)) {
     const plan = /^1\.\.(\d+)$/.exec(line);
     if (plan !== null) counts.plan = Number(plan[1]);
     const test = /^(not ok|ok) \d+ - (.*)$/.exec(line);

@@ -1,6 +1,7 @@
-// Native unit tests: `npm run test:native -- [plain] [asan] [tsan]` (all three without arguments).
-// Builds with CMake through cmake-js against this machine's Node headers (nothing is downloaded),
-// runs each executable, counts its TAP lines, and ends with `N passed, N failed, N skipped`.
+// Native unit tests: `npm run test:native -- [plain] [asan] [tsan] [windows]`; the first three
+// without arguments. Builds with CMake through cmake-js against this machine's Node headers (nothing
+// is downloaded), runs each executable, counts its TAP lines, and ends with `N passed, N failed,
+// N skipped`. `windows` cross-compiles with mingw-w64 and runs under wine.
 // Options: --filter=TEXT runs the titles containing it; --report=FILE appends the counts as JSON.
 // Invariants: an executable that dies counts as a failure, whatever it printed before. Machines
 // without CMake skip with that reason, unless NEPHRITE_CI is set: there it is an error.
@@ -17,38 +18,61 @@ import { addCounts, appendReport, readTap } from './report.js';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** @type {Record<string, string>} */
 const SANITIZERS = { plain: '', asan: 'address,undefined', tsan: 'thread' };
+const MINGW = 'x86_64-w64-mingw32-g++-posix';
+// Debian's wine64 package puts it there and nothing on PATH.
+const WINE = ['wine64', '/usr/lib/wine/wine64'].find((path) => isInstalled(path));
 const EXECUTABLE_TIMEOUT_MS = 300_000;
+const WINE_ENV = { ...process.env, WINEPREFIX: join(root, 'out', 'wine'), WINEDEBUG: '-all' };
 
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
+const VARIANTS = [...Object.keys(SANITIZERS), 'windows'];
 const variants = named.length > 0 ? named : Object.keys(SANITIZERS);
 /** @param {string} flag */
 const flagValue = (flag) => flags.find((f) => f.startsWith(`${flag}=`))?.slice(flag.length + 1);
 const filter = flagValue('--filter');
 const reportFile = flagValue('--report');
 
-const unknown = variants.filter((variant) => !(variant in SANITIZERS));
+const unknown = variants.filter((variant) => !VARIANTS.includes(variant));
 if (unknown.length > 0) {
-  console.error(`unknown variant: ${unknown.join(', ')}; there are plain, asan, tsan`);
+  console.error(`unknown variant: ${unknown.join(', ')}; there are ${VARIANTS.join(', ')}`);
   process.exit(2);
 }
 
 const total = { passed: 0, failed: 0, skipped: 0 };
-if (spawnSync('cmake', ['--version']).error !== undefined) {
-  const message = 'native unit tests skipped: cmake is not installed';
-  console.log(message);
-  if (process.env.NEPHRITE_CI) total.failed = 1;
-  else total.skipped = 1;
-  appendReport(reportFile, { suite: 'native', ...total, note: message });
-} else {
-  for (const variant of variants) {
-    const counts = runVariant(variant);
-    addCounts(total, counts);
-    appendReport(reportFile, { suite: `native ${variant}`, ...counts });
-  }
+for (const variant of variants) {
+  const missing = missingTool(variant);
+  const counts = missing === undefined ? runVariant(variant) : skip(variant, missing);
+  addCounts(total, counts);
+  appendReport(reportFile, { suite: `native ${variant}`, ...counts });
 }
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+/**
+ * What the variant needs and this machine lacks.
+ * @param {string} variant
+ */
+function missingTool(variant) {
+  if (!isInstalled('cmake')) return 'cmake';
+  if (variant !== 'windows') return undefined;
+  return isInstalled(MINGW) ? (WINE === undefined ? 'wine' : undefined) : MINGW;
+}
+
+/** @param {string} tool */
+function isInstalled(tool) {
+  return spawnSync(tool, ['--version'], { stdio: 'ignore' }).error === undefined;
+}
+
+/**
+ * @param {string} variant
+ * @param {string} tool
+ */
+function skip(variant, tool) {
+  console.log(`native unit tests (${variant}) skipped: ${tool} is not installed`);
+  const isError = Boolean(process.env.NEPHRITE_CI);
+  return { passed: 0, failed: isError ? 1 : 0, skipped: isError ? 0 : 1 };
+}
 
 /** @param {string} variant */
 function runVariant(variant) {
@@ -70,19 +94,37 @@ function runVariant(variant) {
  * @param {string} outDir
  */
 function build(variant, outDir) {
+  const result = variant === 'windows' ? crossBuild(outDir) : cmakeJsBuild(variant, outDir);
+  if (result.status !== 0) console.log(`${result.stdout}\n${result.stderr}`);
+  return result.status === 0 && existsSync(join(outDir, 'tests'));
+}
+
+/**
+ * @param {string} variant
+ * @param {string} outDir
+ */
+function cmakeJsBuild(variant, outDir) {
   const cmakeJs = createRequire(import.meta.url).resolve('cmake-js/bin/cmake-js');
-  const isPlain = variant === 'plain';
   const args = [cmakeJs, 'build', '--out', outDir, `--CDNEPHRITE_SANITIZE=${SANITIZERS[variant]}`];
-  args.push('--config', isPlain ? 'Release' : 'RelWithDebInfo', '--log-level', 'warn');
-  args.push('--parallel', String(cpus().length));
-  const result = spawnSync(process.execPath, args, {
+  args.push('--config', variant === 'plain' ? 'Release' : 'RelWithDebInfo');
+  args.push('--log-level', 'warn', '--parallel', String(cpus().length));
+  return spawnSync(process.execPath, args, {
     cwd: root,
     encoding: 'utf8',
     // cmake-js takes headers from here and has nothing to fetch then.
     env: { ...process.env, npm_config_nodedir: findNodeDir() },
   });
-  if (result.status !== 0) console.log(`${result.stdout}\n${result.stderr}`);
-  return result.status === 0 && existsSync(join(outDir, 'tests'));
+}
+
+/** @param {string} outDir */
+function crossBuild(outDir) {
+  const toolchain = join(root, 'scripts', 'mingw.cmake');
+  const configure = ['-S', root, '-B', outDir, `-DCMAKE_TOOLCHAIN_FILE=${toolchain}`];
+  const configured = spawnSync('cmake', configure, { encoding: 'utf8' });
+  if (configured.status !== 0) return configured;
+  // Creates the prefix now: a first test that did it would carry wine's own start in its output.
+  spawnSync(WINE ?? '', ['wineboot', '--init'], { env: WINE_ENV, timeout: EXECUTABLE_TIMEOUT_MS });
+  return spawnSync('cmake', ['--build', outDir], { encoding: 'utf8' });
 }
 
 /**
@@ -91,12 +133,15 @@ function build(variant, outDir) {
  * @param {string} name
  */
 function runExecutable(variant, path, name) {
-  const result = spawnSync(path, filter === undefined ? [] : [filter], {
+  const words = filter === undefined ? [] : [filter];
+  const isWindows = variant === 'windows';
+  const [command, args] = isWindows ? [WINE ?? '', [path, ...words]] : [path, words];
+  const result = spawnSync(command, args, {
     encoding: 'utf8',
     timeout: EXECUTABLE_TIMEOUT_MS,
     maxBuffer: 64 << 20,
     env: {
-      ...process.env,
+      ...WINE_ENV,
       ASAN_OPTIONS: 'detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1',
       UBSAN_OPTIONS: 'print_stacktrace=1',
       TSAN_OPTIONS: 'halt_on_error=0:second_deadlock_stack=1',

@@ -37,7 +37,8 @@ export const sourceLists: Rule = (files) => {
 };
 
 export const nativeTestList: Rule = (files) => {
-  const listed = cmakeList(textOf(files, 'CMakeLists.txt'), 'TEST_SOURCES');
+  const cmake = textOf(files, 'CMakeLists.txt');
+  const listed = [...cmakeList(cmake, 'TEST_SOURCES'), ...cmakeList(cmake, 'WIN_TEST_SOURCES')];
   const onDisk = pathsOf(files, /^test\/native\/.*_test\.cc$/);
   return [
     ...difference(onDisk, listed).map((path) => inFile(path, 'not in TEST_SOURCES: it never runs')),

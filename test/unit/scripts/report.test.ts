@@ -18,6 +18,16 @@ describe('report: TAP', () => {
     expect(tap).toEqual({ passed: 1, failed: 1, skipped: 1, skips: ['c: no memory'], plan: 3 });
   });
 
+  it('tap: lines may end as on Windows', () => {
+    expect(readTap('ok 1 - a\r\nok 2 - b # SKIP c\r\n1..2\r\n')).toEqual({
+      passed: 1,
+      failed: 0,
+      skipped: 1,
+      skips: ['b: c'],
+      plan: 2,
+    });
+  });
+
   it('tap: an executable that died before its plan is told apart', () => {
     expect(readTap('ok 1 - a\n').plan).toBe(-1);
     expect(readTap(null)).toMatchObject({ passed: 0, plan: -1 });
