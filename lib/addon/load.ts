@@ -58,13 +58,16 @@ export function setNativePath(path: string): boolean {
   if (typeof path !== 'string') throw invalidArgType('path', 'a string', path);
   if (!isAbsolute(path)) throw invalidArgValue('path', path, 'must be an absolute path');
   setEnvironmentData(PATH_KEY, path);
-  return cached?.addon === undefined;
+  if (cached?.addon !== undefined) return false;
+  cached = undefined;
+  return true;
 }
 
 /** Loads the addon, or says why there is none. Cached per thread, except with `options.path`. */
 export function loadNative(options: NativeLoadOptions = {}): NativeLoad {
   if (options.path !== undefined) return loadNamed(options.path, 'given path', options.verify);
-  if (cached?.addon === undefined) cached = loadFirst(options.verify);
+  // A failure is kept too: each candidate backend asks again.
+  cached ??= loadFirst(options.verify);
   return cached;
 }
 
