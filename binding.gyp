@@ -11,6 +11,7 @@
     'linux_sources': [
       'native/addon/glibc_compat.cc',
       'native/backend/blocking_pool.cc',
+      'native/backend/epoll.cc',
       'native/backend/inbox.cc',
       'native/backend/io_uring.cc',
       'native/backend/io_uring_encode.cc',
@@ -21,6 +22,7 @@
       'native/backend/posix_ops.cc',
       'native/backend/posix_paths.cc',
       'native/backend/select_linux.cc',
+      'native/backend/wait_table.cc',
       'native/base/pages_posix.cc',
     ],
     'mac_sources': [

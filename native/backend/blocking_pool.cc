@@ -48,7 +48,9 @@ void deliver(Operation* operation, PoolClient* client) {
 
 // Drops a finished client's reference to itself; the caller lets go of it after the mutex.
 std::shared_ptr<PoolClient> release_if_idle(PoolClient* client) {
-  if (client->queued_count + client->running_count > 0) return nullptr;
+  if (client->queued_count + client->running_count[0] + client->running_count[1] > 0) {
+    return nullptr;
+  }
   return std::exchange(client->self, nullptr);
 }
 
@@ -68,6 +70,7 @@ struct BlockingPool::State {
     std::uint32_t starting_count = 0;  // created, not yet running
     std::uint32_t abandoned_count = 0;
 
+    std::size_t index() const { return static_cast<std::size_t>(name); }
     std::uint32_t allowed_count() const { return limit + std::min(abandoned_count, kAbandonedMax); }
     void append(Operation* operation);
     void unlink(Operation* operation);
@@ -159,14 +162,14 @@ void BlockingPool::State::fail_queued(Lane& lane) {
       client = PoolJob::of(*operation).client;
       PoolJob::of(*operation).state = PoolJob::State::kFinished;
       client->queued_count--;
-      client->running_count++;
+      client->running_count[lane.index()]++;
     }
     operation->is_classified = false;
     operation->result = -EAGAIN;
     deliver(operation, client);
     std::shared_ptr<PoolClient> released;
     const Lock lock(mutex);
-    client->running_count--;
+    client->running_count[lane.index()]--;
     released = release_if_idle(client);
   }
 }
@@ -204,7 +207,7 @@ void BlockingPool::State::move_to_may_wait(Operation* operation, PoolClient* cli
     PoolJob& job = PoolJob::of(*operation);
     job.lane = PoolLane::kMayWait;
     job.state = PoolJob::State::kQueued;
-    client->running_count--;
+    client->running_count[static_cast<std::size_t>(PoolLane::kFiles)]--;
     client->queued_count++;
     target.append(operation);
     call = call_thread(target);
@@ -251,7 +254,7 @@ void BlockingPool::State::work(Lane& lane) {
       client = PoolJob::of(*operation).client;
       PoolJob::of(*operation).state = PoolJob::State::kRunning;
       client->queued_count--;
-      client->running_count++;
+      client->running_count[lane.index()]++;
     }
     const Call call = call_thread(lane);
     CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
@@ -260,7 +263,7 @@ void BlockingPool::State::work(Lane& lane) {
     const bool has_ended = run(lane, operation, client);
     CHECK_EQ(pthread_mutex_lock(&mutex), 0);
     if (!has_ended) continue;
-    client->running_count--;
+    client->running_count[lane.index()]--;
     std::shared_ptr<PoolClient> released = release_if_idle(client);
     if (released == nullptr) continue;
     // May unmap a dead poller's memory: not under the mutex.
@@ -364,9 +367,9 @@ Operation* BlockingPool::cancel_all(PoolClient& client) {
   return list;
 }
 
-std::uint32_t BlockingPool::running_count(const PoolClient& client) const {
+std::uint32_t BlockingPool::running_count(const PoolClient& client, PoolLane lane) const {
   const Lock lock(state_->mutex);
-  return client.running_count;
+  return client.running_count[static_cast<std::size_t>(lane)];
 }
 
 void BlockingPool::set_thread_limit(PoolLane name, std::uint32_t limit) {

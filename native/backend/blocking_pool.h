@@ -28,7 +28,7 @@ struct PoolClient {
 
   // The pool's own. `self` is set while jobs are pending: no reference is counted per job.
   std::uint32_t queued_count = 0;
-  std::uint32_t running_count = 0;
+  std::uint32_t running_count[2] = {};  // by lane
   std::shared_ptr<PoolClient> self;
 };
 
@@ -49,9 +49,9 @@ class BlockingPool {
   [[nodiscard]] bool cancel(Operation* operation);
   // Takes every queued operation of one client out (teardown); returns them as a list.
   Operation* cancel_all(PoolClient& client);
-  // Number of operations of one client that threads have taken. May still include some that were
-  // just pushed; 0 means that no thread touches the client's memory any more.
-  std::uint32_t running_count(const PoolClient& client) const;
+  // Number of operations of one client that threads of a lane have taken. May still include some
+  // that were just pushed.
+  std::uint32_t running_count(const PoolClient& client, PoolLane lane) const;
   // 1 to kThreadLimitMax. Threads above a lowered limit end when they have finished their job.
   void set_thread_limit(PoolLane lane, std::uint32_t limit);
   std::uint32_t thread_count(PoolLane lane) const;

@@ -1,0 +1,54 @@
+// Wait table: operations that wait until a descriptor is readable or writable, in order of arrival
+// per descriptor and direction. Owner: one epoll backend, its thread.
+// Invariants: no allocation after open(); a watch exists exactly while somebody waits on its
+// descriptor; a watch's generation is never used twice, so an event that was on its way when the
+// descriptor was closed and its number reused cannot be taken for a new one.
+// Not here: epoll(7) itself, what is done when a descriptor is ready (epoll.cc).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/operation.h"
+
+namespace nephrite {
+
+enum class Direction : std::uint8_t { kIn = 0, kOut = 1 };
+
+class WaitTable {
+ public:
+  struct Watch {
+    std::int32_t fd = -1;
+    std::uint32_t generation = 0;
+    Operation* head[2] = {};
+    Operation* tail[2] = {};
+    bool is_registered = false;  // the caller's note: epoll knows the descriptor
+    std::int32_t next = -1;      // in its bucket, or in the free list
+
+    bool has(Direction direction) const { return head[static_cast<int>(direction)] != nullptr; }
+    bool is_empty() const { return head[0] == nullptr && head[1] == nullptr; }
+  };
+
+  // At most `capacity` operations wait at once.
+  void open(std::uint32_t capacity);
+  std::uint32_t count() const { return count_; }
+  // Null when nobody waits on fd. A pointer holds until the watch's last operation is removed.
+  Watch* find(std::int32_t fd);
+  // Appends; creates the watch if there is none.
+  Watch& add(Operation& operation, Direction direction);
+  // Takes it out of the list; the watch ends with its last operation.
+  void remove(Operation& operation, Direction direction);
+  // Any operation that waits, null when none does (teardown).
+  Operation* any() const;
+
+ private:
+  std::int32_t* bucket_of(std::int32_t fd);
+
+  std::vector<Watch> watches_;
+  std::vector<std::int32_t> buckets_;  // index of the first watch, -1 when empty
+  std::int32_t free_ = -1;
+  std::uint32_t last_generation_ = 0;
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace nephrite
