@@ -55,10 +55,16 @@ export class CompletionWriter {
     this.#base = memory.completionIndex;
   }
 
-  publish(slot: number, generation: number, result: number, flags: number): void {
+  /** Number of entries that can be published now, or -1 when the cursors cannot be right. */
+  get freeCount(): number {
     const head = this.#words[abi.HEADER_COMPLETION_HEAD_INDEX];
     const used = (this.#tail - head) >>> 0;
-    invariant(used < this.#capacity, 'completion ring has room', used, this.#capacity);
+    return used > this.#capacity ? -1 : this.#capacity - used;
+  }
+
+  publish(slot: number, generation: number, result: number, flags: number): void {
+    const freeCount = this.freeCount;
+    invariant(freeCount > 0, 'completion ring has room', freeCount, this.#capacity);
     const at = this.#base + (this.#tail & this.#mask) * ENTRY_WORDS;
     this.#words[at + abi.COMPLETION_SLOT_INDEX] = slot;
     this.#words[at + abi.COMPLETION_GENERATION_INDEX] = generation;
