@@ -32,6 +32,7 @@ export const ENTRY_NO_FOLLOW = 1;
 export const ENTRY_HAS_PATH = 2;
 export const ENTRY_HAS_BUFFER = 4;
 export const COMPLETION_KIND_MASK = 15;
+export const COMPLETION_SIZE_SHIFT = 4;
 export const ENTER_SUBMIT = 1;
 export const ENTER_COLLECT = 2;
 export const STATUS_MORE = 1;

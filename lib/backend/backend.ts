@@ -4,14 +4,10 @@
 // Owner: one thread per backend object. Invariants: every submission entry consumed gives exactly
 // one completion entry, with the same slot and generation; results are >= 0 or a negative errno.
 // Not here: who calls enter and when (io/io_thread.ts).
+import type { Arena } from '../ring/buffer_pool.ts';
 import type { RingMemory } from '../ring/ring_memory.ts';
 
-/** One block of memory that backends may read and write; JavaScript cannot free it under them. */
-export interface Arena {
-  /** Names the arena in submission entries; 0 is the scratch of the ring memory. */
-  readonly id: number;
-  readonly buffer: ArrayBufferLike;
-}
+export type { Arena };
 
 export interface Backend {
   /** `io_uring`, `epoll`, `node`, `simulated`, ... */

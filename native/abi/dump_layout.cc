@@ -53,6 +53,7 @@ void constants() {
   constant("ENTRY_HAS_PATH", kEntryHasPath);
   constant("ENTRY_HAS_BUFFER", kEntryHasBuffer);
   constant("COMPLETION_KIND_MASK", kCompletionKindMask);
+  constant("COMPLETION_SIZE_SHIFT", kCompletionSizeShift);
   constant("ENTER_SUBMIT", kEnterSubmit);
   constant("ENTER_COLLECT", kEnterCollect);
   constant("STATUS_MORE", kStatusMore);

@@ -47,8 +47,17 @@ inline constexpr std::uint8_t kEntryNoFollow = 1;   // do not follow a final sym
 inline constexpr std::uint8_t kEntryHasPath = 2;    // path names the object, else fd does
 inline constexpr std::uint8_t kEntryHasBuffer = 4;  // arena/buffer_offset/buffer_bytes are set
 
-// CompletionEntry.flags: for kOpen the file's kind (S_IFMT >> 12), 0 = not known
+// CompletionEntry.flags of a successful kOpen, as far as the backend came to know it:
+// bits 0-3 the file's kind (S_IFMT >> 12), 0 = not known;
+// bits 4-31 its size in bytes + 1 when that fits, 0 = not known
 inline constexpr std::uint32_t kCompletionKindMask = 0xf;
+inline constexpr std::uint32_t kCompletionSizeShift = 4;
+inline constexpr std::uint64_t kCompletionSizeMax = (std::uint64_t{1} << 28) - 2;
+constexpr std::uint32_t open_flags(std::uint32_t mode, std::uint64_t size_bytes) {
+  const std::uint32_t size =
+      size_bytes <= kCompletionSizeMax ? static_cast<std::uint32_t>(size_bytes) + 1 : 0;
+  return (mode >> 12 & kCompletionKindMask) | size << kCompletionSizeShift;
+}
 
 // enter() flags
 inline constexpr std::uint32_t kEnterSubmit = 1;   // consume the submission ring

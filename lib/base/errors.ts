@@ -1,0 +1,140 @@
+// Errors: one table of codes, one constructor each for typed errors and for system errors.
+// Owner: none, stateless. Invariants: every error that leaves the library has a `code`; system
+// errors carry what Node's carry (code, errno, syscall, path, dest) with the same message.
+// Not here: assertions (assert.ts).
+import { getSystemErrorMap } from 'node:util';
+
+/** Every `ERR_*` code the library itself raises, with its meaning (docs/errors.md is made from it). */
+export const ERROR_CODES = {
+  ERR_INVALID_ARG_TYPE: 'an argument has the wrong type (as in Node)',
+  ERR_INVALID_ARG_VALUE: 'an argument has a value that is not allowed (as in Node)',
+  ERR_OUT_OF_RANGE: 'a number is outside its range (as in Node)',
+  ERR_INVALID_STATE: 'the object is closed, or its buffer is detached',
+  ERR_OPERATION_TIMEOUT: 'the operation did not complete within `timeout` milliseconds',
+  ABORT_ERR: 'the operation was aborted through its signal or cancel()',
+  ERR_BACKEND_UNAVAILABLE: 'the backend that was asked for by name cannot run here',
+  ERR_BACKEND_STARTED: 'configure() came after the first operation of this thread',
+  ERR_RING_CORRUPT: 'the cursors of the submission ring are out of range',
+  ERR_POLLER_CLOSED: 'the poller of this thread is closed',
+  ERR_BUFFER_POOL_EXHAUSTED: 'buffers.alloc() would exceed the pool limit',
+  ERR_FS_FILE_TOO_LARGE: 'the file is larger than `limit` or than a buffer can be (as in Node)',
+  ERR_FOREIGN_YIELD: '`yield operation` without the star; write `yield* operation`',
+  ERR_DIRECT_ALIGNMENT:
+    'O_DIRECT needs aligned buffers, offsets and lengths; the message names them',
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Base of the library's own errors. `code` is one of ERROR_CODES. */
+export class NephriteError extends Error {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    // As Node shows its own: `Error [CODE]: message`, `error.name` unchanged.
+    this.name = 'NephriteError';
+  }
+}
+
+class CodedTypeError extends TypeError {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+class CodedRangeError extends RangeError {
+  readonly code: ErrorCode;
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+function show(value: unknown): string {
+  if (typeof value === 'string')
+    return `'${value.length > 60 ? `${value.slice(0, 60)}...` : value}'`;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'function') return `function ${value.name}`;
+  if (typeof value === 'object' && value !== null) {
+    return `an instance of ${value.constructor?.name ?? 'Object'}`;
+  }
+  return String(value);
+}
+
+/** `name` was expected to be `expected`, a phrase such as "a string, a Buffer or a URL". */
+export function invalidArgType(name: string, expected: string, actual: unknown): TypeError {
+  const what = `The "${name}" argument must be ${expected}. Received ${show(actual)}`;
+  return new CodedTypeError('ERR_INVALID_ARG_TYPE', what);
+}
+
+export function invalidArgValue(name: string, actual: unknown, reason: string): TypeError {
+  const what = `The argument '${name}' ${reason}. Received ${show(actual)}`;
+  return new CodedTypeError('ERR_INVALID_ARG_VALUE', what);
+}
+
+export function outOfRange(name: string, range: string, actual: unknown): RangeError {
+  const what = `The value of "${name}" is out of range. It must be ${range}. Received ${show(actual)}`;
+  return new CodedRangeError('ERR_OUT_OF_RANGE', what);
+}
+
+/** The operation was aborted. `cause` is the signal's reason, as in Node. */
+export class AbortError extends Error {
+  readonly code = 'ABORT_ERR' satisfies ErrorCode;
+  override readonly name = 'AbortError';
+  constructor(cause?: unknown) {
+    super('The operation was aborted', cause === undefined ? undefined : { cause });
+  }
+}
+
+/** The operation's own `timeout` ran out. */
+export class TimeoutError extends Error {
+  readonly code = 'ERR_OPERATION_TIMEOUT' satisfies ErrorCode;
+  override readonly name = 'TimeoutError';
+  readonly timeoutMs: number;
+  constructor(timeoutMs: number) {
+    super(`The operation did not complete within ${timeoutMs} ms`);
+    this.timeoutMs = timeoutMs;
+  }
+}
+
+/** A system error as node:fs throws it. `errno` is negative. */
+export interface SystemError extends Error {
+  code: string;
+  errno: number;
+  syscall: string;
+  path?: string | Buffer;
+  dest?: string | Buffer;
+  /** Bytes that were written before the failure (write, writeFile, appendFile). */
+  bytesWritten?: number;
+}
+
+let systemErrors: Map<number, [string, string]> | undefined;
+
+// What libuv has no name for keeps the kernel's.
+const UNMAPPED: Record<number, [string, string]> = {
+  [-62]: ['ETIME', 'timer expired'],
+};
+
+/** Builds Node's message: `ENOENT: no such file or directory, open '/nope'`. */
+export function systemError(
+  errno: number,
+  syscall: string,
+  path?: string | Buffer,
+  dest?: string | Buffer,
+): SystemError {
+  systemErrors ??= getSystemErrorMap();
+  const [code, text] = systemErrors.get(errno) ??
+    UNMAPPED[errno] ?? [`Unknown system error ${errno}`, 'unknown error'];
+  let message = `${code}: ${text}, ${syscall}`;
+  if (path !== undefined) message += ` '${path}'`;
+  if (dest !== undefined) message += ` -> '${dest}'`;
+  const error = new Error(message) as SystemError;
+  error.errno = errno;
+  error.code = code;
+  error.syscall = syscall;
+  if (path !== undefined) error.path = path;
+  if (dest !== undefined) error.dest = dest;
+  return error;
+}

@@ -1,0 +1,298 @@
+// Operation: the one waitable, for tasks (`yield* op`) and for ordinary code (`await op`).
+// Owner: one thread. It starts when created and settles exactly once.
+// The wait protocol that tasks use: subscribe(waiter) / unsubscribe(waiter), cancel(reason), and the
+// iterator's return(), which never yields. Invariants: waiters are called from a flat loop, never
+// from inside the call that submitted; a failure that nobody observes is reported like an unhandled
+// rejection, once.
+// Not here: how an operation is carried out (io/), signals and timeouts (operation_options.ts).
+import { invariant } from './assert.ts';
+import { NephriteError } from './errors.ts';
+
+export const PENDING = 0;
+export const FULFILLED = 1;
+export const REJECTED = 2;
+export type OperationState = typeof PENDING | typeof FULFILLED | typeof REJECTED;
+
+/** Something that waits for an operation. One waiter object is in at most one list at a time. */
+export interface OperationWaiter {
+  /** Owned by the operation while subscribed. */
+  nextWaiter: OperationWaiter | undefined;
+  operationSettled(operation: Operation<unknown>): void;
+}
+
+type OnFulfilled<T, A> = ((value: T) => A | PromiseLike<A>) | null | undefined;
+type OnRejected<B> = ((reason: unknown) => B | PromiseLike<B>) | null | undefined;
+
+/**
+ * The result of every I/O call: waitable by `await`, `yield*`, then/catch/finally. Settles exactly
+ * once. A Promise in all but class: `Promise.resolve(op)` makes a real one.
+ */
+export class Operation<T> implements Promise<T> {
+  #state: OperationState = PENDING;
+  #value: unknown = undefined;
+  #waiters: OperationWaiter | undefined = undefined;
+  // Set when a failure found no waiter: Node's own machinery then reports or forgives it.
+  #unobserved: Promise<never> | undefined = undefined;
+  #housekeeper: OperationWaiter | undefined = undefined;
+
+  get state(): OperationState {
+    return this.#state;
+  }
+
+  get isSettled(): boolean {
+    return this.#state !== PENDING;
+  }
+
+  /** The value or the error; the caller knows that it has settled. */
+  get settledValue(): unknown {
+    return this.#value;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return 'Operation';
+  }
+
+  /**
+   * Asks the operation to stop. It settles when its target has completed, with what that gives: an
+   * AbortError (cause: `reason`), or the value if that was faster. No effect once settled.
+   */
+  cancel(_reason?: unknown): void {}
+
+  /** Calls the waiter once, at settlement; at once (synchronously) when already settled. */
+  subscribe(waiter: OperationWaiter): void {
+    if (this.#state !== PENDING) {
+      this.markObserved();
+      waiter.operationSettled(this);
+      return;
+    }
+    invariant(waiter.nextWaiter === undefined, 'waiter is in no list');
+    const last = this.#waiters;
+    if (last === undefined) {
+      this.#waiters = waiter;
+      return;
+    }
+    // First in, first out, as promise reactions. More than one waiter is rare.
+    let tail = last;
+    while (tail.nextWaiter !== undefined) tail = tail.nextWaiter;
+    tail.nextWaiter = waiter;
+  }
+
+  unsubscribe(waiter: OperationWaiter): void {
+    let previous: OperationWaiter | undefined;
+    for (let item = this.#waiters; item !== undefined; previous = item, item = item.nextWaiter) {
+      if (item !== waiter) continue;
+      if (previous === undefined) this.#waiters = item.nextWaiter;
+      else previous.nextWaiter = item.nextWaiter;
+      item.nextWaiter = undefined;
+      return;
+    }
+  }
+
+  /**
+   * As subscribe(), for housekeeping: does not count as an observer of a failure. At most one, and
+   * before settlement.
+   */
+  onSettled(waiter: OperationWaiter): void {
+    invariant(this.#housekeeper === undefined, 'one housekeeper');
+    this.#housekeeper = waiter;
+  }
+
+  /** The failure, if there is one, has found somebody. */
+  markObserved(): void {
+    if (this.#unobserved === undefined) return;
+    this.#unobserved.catch(() => {});
+    this.#unobserved = undefined;
+  }
+
+  protected fulfill(value: T): void {
+    this.#settle(FULFILLED, value);
+  }
+
+  protected reject(error: unknown): void {
+    this.#settle(REJECTED, error);
+  }
+
+  #settle(state: OperationState, value: unknown): void {
+    invariant(this.#state === PENDING, 'operation settles once', this.#state, state);
+    this.#state = state;
+    this.#value = value;
+    if (this.#housekeeper !== undefined) {
+      this.#housekeeper.operationSettled(this);
+      this.#housekeeper = undefined;
+    }
+    let waiter = this.#waiters;
+    this.#waiters = undefined;
+    if (waiter === undefined) {
+      if (state === REJECTED) this.#unobserved = Promise.reject(value);
+      return;
+    }
+    while (waiter !== undefined) {
+      const next: OperationWaiter | undefined = waiter.nextWaiter;
+      waiter.nextWaiter = undefined;
+      waiter.operationSettled(this);
+      waiter = next;
+    }
+  }
+
+  then<A = T, B = never>(
+    onFulfilled?: OnFulfilled<T, A>,
+    onRejected?: OnRejected<B>,
+  ): Operation<A | B> {
+    const derived = new DerivedOperation<A | B>(
+      onFulfilled as OnFulfilled<unknown, A | B>,
+      onRejected as OnRejected<A | B>,
+      this as Operation<unknown>,
+    );
+    if (this.#state === PENDING) {
+      this.subscribe(derived);
+    } else {
+      // Never synchronously inside then(), as with promises.
+      this.markObserved();
+      queueMicrotask(() => derived.operationSettled(this));
+    }
+    return derived;
+  }
+
+  catch<B = never>(onRejected?: OnRejected<B>): Operation<T | B> {
+    return this.then(undefined, onRejected);
+  }
+
+  finally(onFinally?: (() => void) | null): Operation<T> {
+    if (typeof onFinally !== 'function') return this.then() as Operation<T>;
+    return this.then(
+      (value) => after(onFinally(), () => value),
+      (error: unknown) =>
+        after(onFinally(), () => {
+          throw error;
+        }),
+    );
+  }
+
+  /** For `yield* op` in a task: yields itself as the wait condition unless it has settled. */
+  [Symbol.iterator](): OperationIterator<T> {
+    return new OperationIterator<T>(this);
+  }
+}
+
+function after<R>(result: unknown, next: () => R): R | Promise<R> {
+  return isThenable(result) ? Promise.resolve(result).then(next) : next();
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    value !== null &&
+    (typeof value === 'object' || typeof value === 'function') &&
+    typeof (value as { then?: unknown }).then === 'function'
+  );
+}
+
+// What then() returns. For `await` both handlers are V8's own resolve functions and the result is
+// thrown away, so it is kept small; a Promise here would cost 100 ns an await.
+class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
+  nextWaiter: OperationWaiter | undefined = undefined;
+  #onFulfilled: OnFulfilled<unknown, T>;
+  #onRejected: OnRejected<T>;
+  #source: Operation<unknown> | undefined;
+
+  constructor(
+    onFulfilled: OnFulfilled<unknown, T>,
+    onRejected: OnRejected<T>,
+    source: Operation<unknown>,
+  ) {
+    super();
+    this.#onFulfilled = onFulfilled;
+    this.#onRejected = onRejected;
+    this.#source = source;
+  }
+
+  override cancel(reason?: unknown): void {
+    this.#source?.cancel(reason);
+  }
+
+  operationSettled(source: Operation<unknown>): void {
+    const isFulfilled = source.state === FULFILLED;
+    const handler = isFulfilled ? this.#onFulfilled : this.#onRejected;
+    this.#source = undefined;
+    this.#onFulfilled = undefined;
+    this.#onRejected = undefined;
+    const value = source.settledValue;
+    if (typeof handler !== 'function') {
+      if (isFulfilled) this.fulfill(value as T);
+      else this.reject(value);
+      return;
+    }
+    let result: T | PromiseLike<T>;
+    try {
+      result = (handler as (value: unknown) => T | PromiseLike<T>)(value);
+    } catch (error) {
+      this.reject(error);
+      return;
+    }
+    if (result === undefined || !isThenable(result)) {
+      this.fulfill(result as T);
+      return;
+    }
+    if ((result as unknown) === this) {
+      this.reject(new TypeError('Chaining cycle detected for operation'));
+      return;
+    }
+    Promise.resolve(result).then(
+      (settled) => this.fulfill(settled),
+      (error: unknown) => this.reject(error),
+    );
+  }
+}
+
+/** The iterator behind `yield* op`. Its return() never yields: cancellation is the scheduler's. */
+export class OperationIterator<T> implements Iterator<Operation<T>, T, unknown> {
+  readonly #operation: Operation<T>;
+  #hasYielded = false;
+
+  constructor(operation: Operation<T>) {
+    this.#operation = operation;
+  }
+
+  next(): IteratorResult<Operation<T>, T> {
+    const operation = this.#operation;
+    if (operation.state === PENDING) {
+      if (this.#hasYielded) {
+        throw new NephriteError(
+          'ERR_FOREIGN_YIELD',
+          'resumed before the operation had settled: `yield*` an operation inside a task only',
+        );
+      }
+      this.#hasYielded = true;
+      return { done: false, value: operation };
+    }
+    operation.markObserved();
+    if (operation.state === REJECTED) throw operation.settledValue;
+    return { done: true, value: operation.settledValue as T };
+  }
+
+  return(value?: T): IteratorResult<Operation<T>, T> {
+    return { done: true, value: value as T };
+  }
+}
+
+/** An operation settled from outside, through the two functions. */
+export class ManualOperation<T> extends Operation<T> {
+  resolveWith(value: T): void {
+    this.fulfill(value);
+  }
+  rejectWith(error: unknown): void {
+    this.reject(error);
+  }
+}
+
+/** An operation that failed before it began: bad input, a closed handle. */
+export function rejectedOperation<T>(error: unknown): Operation<T> {
+  const operation = new ManualOperation<T>();
+  operation.rejectWith(error);
+  return operation;
+}
+
+export function fulfilledOperation<T>(value: T): Operation<T> {
+  const operation = new ManualOperation<T>();
+  operation.resolveWith(value);
+  return operation;
+}

@@ -1,0 +1,11 @@
+// nephrite: public names only.
+export { AbortError, NephriteError, TimeoutError } from './base/errors.ts';
+export { Operation } from './base/operation.ts';
+export {
+  type BackendInfo,
+  backend,
+  type ConfigureOptions,
+  configure,
+  type RingOptions,
+} from './io/current_thread.ts';
+export type { OperationOptions } from './io/operation_options.ts';

@@ -1,0 +1,117 @@
+// Stats: node:fs.Stats and BigIntStats from the StatRecord that every backend fills.
+// Owner: none; the record is read while the slot's scratch still holds it.
+// Invariants: objects are instances of Node's own fs.Stats, so isFile() and friends, instanceof and
+// the Date getters are Node's. Not here: the request (paths.ts, file_handle.ts).
+import { Stats, statSync } from 'node:fs';
+import * as abi from '../../abi/layout.ts';
+import type { ResultSource } from '../path_operation.ts';
+
+const TWO_32 = 4294967296;
+
+type BigIntStatsLike = Stats & Record<string, unknown>;
+
+// Node 22 and later have lazy Date getters on the prototype; before, Dates are own properties.
+const HAS_DATE_GETTERS = 'atime' in Stats.prototype;
+
+// The public constructor is deprecated (DEP0180), so instances of fs.Stats are made by a function of
+// ours that shares its prototype; a constructor gives them one hidden class.
+interface StatsShape {
+  [name: string]: unknown;
+}
+function StatsShape(this: StatsShape, fields: readonly number[]): void {
+  this.dev = fields[0];
+  this.mode = fields[1];
+  this.nlink = fields[2];
+  this.uid = fields[3];
+  this.gid = fields[4];
+  this.rdev = fields[5];
+  this.blksize = fields[6];
+  this.ino = fields[7];
+  this.size = fields[8];
+  this.blocks = fields[9];
+  this.atimeMs = fields[10];
+  this.mtimeMs = fields[11];
+  this.ctimeMs = fields[12];
+  this.birthtimeMs = fields[13];
+  if (HAS_DATE_GETTERS) return;
+  this.atime = new Date(Math.round(fields[10]));
+  this.mtime = new Date(Math.round(fields[11]));
+  this.ctime = new Date(Math.round(fields[12]));
+  this.birthtime = new Date(Math.round(fields[13]));
+}
+StatsShape.prototype = Stats.prototype;
+const NewStats = StatsShape as unknown as new (fields: readonly number[]) => Stats;
+
+// Linux's dev_t: glibc's makedev(), as libuv computes st_dev from statx.
+function device(major: number, minor: number): number {
+  const low = (minor & 0xff) + (major & 0xfff) * 256 + (minor >>> 8) * 1048576;
+  return low + Math.floor(major / 4096) * TWO_32 * 4096;
+}
+
+/** Reads a stat record at `offset` bytes into the ring memory. */
+export function decodeStats(source: ResultSource): Stats {
+  const { words, signedWords } = source.thread.memory;
+  const base = source.statOffset / 4;
+  const u32 = (offset: number): number => words[base + offset / 4];
+  const u64 = (offset: number): number => u32(offset) + u32(offset + 4) * TWO_32;
+  const ms = (sec: number, nsec: number): number =>
+    (u32(sec) + signedWords[base + sec / 4 + 1] * TWO_32) * 1000 + u32(nsec) / 1e6;
+  const mode = u32(abi.STAT_MODE_OFFSET) & 0xffff;
+  return new NewStats([
+    device(u32(abi.STAT_DEV_MAJOR_OFFSET), u32(abi.STAT_DEV_MINOR_OFFSET)),
+    mode,
+    u32(abi.STAT_NLINK_OFFSET),
+    u32(abi.STAT_UID_OFFSET),
+    u32(abi.STAT_GID_OFFSET),
+    device(u32(abi.STAT_RDEV_MAJOR_OFFSET), u32(abi.STAT_RDEV_MINOR_OFFSET)),
+    u32(abi.STAT_BLKSIZE_OFFSET),
+    u64(abi.STAT_INO_OFFSET),
+    u64(abi.STAT_SIZE_OFFSET),
+    u64(abi.STAT_BLOCKS_OFFSET),
+    ms(abi.STAT_ATIME_SEC_OFFSET, abi.STAT_ATIME_NSEC_OFFSET),
+    ms(abi.STAT_MTIME_SEC_OFFSET, abi.STAT_MTIME_NSEC_OFFSET),
+    ms(abi.STAT_CTIME_SEC_OFFSET, abi.STAT_CTIME_NSEC_OFFSET),
+    ms(abi.STAT_BTIME_SEC_OFFSET, abi.STAT_BTIME_NSEC_OFFSET),
+  ]);
+}
+
+let bigIntPrototype: object | undefined;
+
+/** As decodeStats(), with `{ bigint: true }`. */
+export function decodeBigIntStats(source: ResultSource): Stats {
+  // Node exports no BigIntStats class; its prototype is that of any bigint stat.
+  bigIntPrototype ??= Object.getPrototypeOf(statSync('/', { bigint: true })) as object;
+  const { words, signedWords } = source.thread.memory;
+  const base = source.statOffset / 4;
+  const u32 = (offset: number): bigint => BigInt(words[base + offset / 4]);
+  const u64 = (offset: number): bigint => u32(offset) | (u32(offset + 4) << 32n);
+  const ns = (sec: number, nsec: number): bigint =>
+    (u32(sec) | (BigInt(signedWords[base + sec / 4 + 1]) << 32n)) * 1000000000n + u32(nsec);
+  const dev = (major: number, minor: number): bigint =>
+    BigInt(device(words[base + major / 4], words[base + minor / 4]));
+  const stats = Object.create(bigIntPrototype) as BigIntStatsLike;
+  const times = {
+    atime: ns(abi.STAT_ATIME_SEC_OFFSET, abi.STAT_ATIME_NSEC_OFFSET),
+    mtime: ns(abi.STAT_MTIME_SEC_OFFSET, abi.STAT_MTIME_NSEC_OFFSET),
+    ctime: ns(abi.STAT_CTIME_SEC_OFFSET, abi.STAT_CTIME_NSEC_OFFSET),
+    birthtime: ns(abi.STAT_BTIME_SEC_OFFSET, abi.STAT_BTIME_NSEC_OFFSET),
+  };
+  Object.assign(stats, {
+    dev: dev(abi.STAT_DEV_MAJOR_OFFSET, abi.STAT_DEV_MINOR_OFFSET),
+    mode: u32(abi.STAT_MODE_OFFSET) & 0xffffn,
+    nlink: u32(abi.STAT_NLINK_OFFSET),
+    uid: u32(abi.STAT_UID_OFFSET),
+    gid: u32(abi.STAT_GID_OFFSET),
+    rdev: dev(abi.STAT_RDEV_MAJOR_OFFSET, abi.STAT_RDEV_MINOR_OFFSET),
+    blksize: u32(abi.STAT_BLKSIZE_OFFSET),
+    ino: u64(abi.STAT_INO_OFFSET),
+    size: u64(abi.STAT_SIZE_OFFSET),
+    blocks: u64(abi.STAT_BLOCKS_OFFSET),
+  });
+  for (const [name, value] of Object.entries(times)) stats[`${name}Ms`] = value / 1000000n;
+  for (const [name, value] of Object.entries(times)) stats[`${name}Ns`] = value;
+  for (const [name, value] of Object.entries(times)) {
+    stats[name] = new Date(Number(value / 1000000n));
+  }
+  return stats;
+}

@@ -1,0 +1,70 @@
+// IoOperation: an Operation that is carried out by this thread's poller, in one or several entries.
+// Owner: the thread that created it; while in flight, its slot in io_thread.ts refers to it, so
+// neither it nor the buffers it refers to are collected before the completion.
+// Invariants: cancel() never settles it and never frees anything; the target's completion does.
+// Not here: slots, the pump (io_thread.ts), signals and timeouts (operation_options.ts).
+import { AbortError } from '../base/errors.ts';
+import { Operation } from '../base/operation.ts';
+import type { IoThread } from './io_thread.ts';
+
+const ECANCELED = -125;
+
+export abstract class IoOperation<T> extends Operation<T> {
+  readonly thread: IoThread;
+  /** Slot while in flight, -1 otherwise. Written by io_thread.ts only. */
+  slot = -1;
+  /** Intrusive list of operations that wait for a slot or a chunk. */
+  nextWaiting: IoOperation<unknown> | undefined = undefined;
+  isWaiting = false;
+  /** Set by cancel(): what the failure will be. */
+  cancelError: Error | undefined = undefined;
+
+  constructor(thread: IoThread) {
+    super();
+    this.thread = thread;
+  }
+
+  /**
+   * Takes what the next entry needs beyond a slot (a bounce chunk). False: none is free now, try
+   * again after a completion.
+   */
+  prepare(): boolean {
+    return true;
+  }
+
+  /** Writes the next entry: opcode, slot and generation through writeEntry(), then the rest. */
+  abstract encode(words: Uint32Array, at: number, slot: number, generation: number): void;
+
+  /**
+   * The completion of the last entry: settles, or submits the next entry. Runs in the flat loop of
+   * the pump. The slot is already free; its scratch still holds this entry's results.
+   */
+  abstract completed(result: number, flags: number, slot: number): void;
+
+  /** Gives up what prepare() took, when no further completion will come. */
+  release(): void {}
+
+  override cancel(reason?: unknown): void {
+    this.cancelWith(
+      reason instanceof Error && reason.name === 'TimeoutError' ? reason : new AbortError(reason),
+    );
+  }
+
+  /** As cancel(), with the error that the operation will fail with. */
+  cancelWith(error: Error): void {
+    if (this.isSettled || this.cancelError !== undefined) return;
+    this.cancelError = error;
+    this.thread.cancel(this);
+  }
+
+  /** Never started (it waited for a slot or the thread closes): the failure is final. */
+  abandoned(error: Error): void {
+    this.release();
+    if (!this.isSettled) this.reject(error);
+  }
+
+  /** True when this result means "stopped as asked". */
+  protected wasCancelled(result: number): boolean {
+    return this.cancelError !== undefined && result === ECANCELED;
+  }
+}

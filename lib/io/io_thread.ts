@@ -1,0 +1,256 @@
+// IoThread: this thread's side of its poller: slots, the waiting list, the pump.
+// Owner: one thread. Invariants: a slot is in the free stack or refers to one operation; its
+// generation rises at each use, so a late or forged completion matches nothing; completions are
+// copied out and delivered from one flat loop, never from inside the call that submitted.
+// When the pump runs (DESIGN 4): the first submission of a turn arms process.nextTick; after 1 ms
+// of consecutive ticks it goes through setImmediate, so that timers and sockets get their turn (a
+// 1 ms timer fired after 54 ms without that); a full ring flushes at once.
+// Not here: what an operation does (its own file), which backend (backend/select.ts).
+import * as abi from '../abi/layout.ts';
+import type { Backend } from '../backend/backend.ts';
+import { invariant } from '../base/assert.ts';
+import { NephriteError } from '../base/errors.ts';
+import { BufferPool } from '../ring/buffer_pool.ts';
+import { CompletionRing } from '../ring/completion_ring.ts';
+import type { RingMemory } from '../ring/ring_memory.ts';
+import { SubmissionRing } from '../ring/submission_ring.ts';
+import { setTarget, writeEntry } from './entry.ts';
+import type { IoOperation } from './io_operation.ts';
+
+const TICK_MS_MAX = 1;
+
+export class IoThread {
+  readonly backend: Backend;
+  readonly memory: RingMemory;
+  readonly pool: BufferPool;
+  /** Scratch of all slots, as arena 0 of an entry addresses it. */
+  readonly scratch: Buffer;
+  readonly #submissions: SubmissionRing;
+  readonly #completions: CompletionRing;
+  readonly #operations: (IoOperation<unknown> | undefined)[];
+  readonly #generations: Uint32Array;
+  // 1 while an entry of the slot is in flight: a second completion for it is ignored.
+  readonly #isBusy: Uint8Array;
+  readonly #freeSlots: Int32Array;
+  #freeCount: number;
+  // Operations beyond the ring's capacity, first in first out.
+  #waitingHead: IoOperation<unknown> | undefined;
+  #waitingTail: IoOperation<unknown> | undefined;
+  readonly #cancels: IoOperation<unknown>[] = [];
+  #isArmed = false;
+  #isPumping = false;
+  #burstStartMs = 0;
+  #isClosed = false;
+  readonly #pump = (): void => this.pump();
+  readonly #pumpImmediate = (): void => {
+    this.#burstStartMs = performance.now();
+    this.pump();
+  };
+
+  constructor(openBackend: (onWake: () => void) => Backend) {
+    this.backend = openBackend(() => this.#pumpImmediate());
+    const memory = this.backend.memory;
+    this.memory = memory;
+    this.pool = new BufferPool(this.backend);
+    const scratchBytes = memory.slotCapacity * abi.SCRATCH_BYTES;
+    this.scratch = Buffer.from(memory.buffer, memory.scratchOffset, scratchBytes);
+    this.#submissions = new SubmissionRing(memory);
+    this.#completions = new CompletionRing(memory);
+    this.#operations = new Array(memory.slotCapacity).fill(undefined);
+    this.#generations = new Uint32Array(memory.slotCapacity);
+    this.#isBusy = new Uint8Array(memory.slotCapacity);
+    this.#freeSlots = new Int32Array(memory.slotCapacity);
+    // Lowest slots on top: their scratch pages are touched first, the others stay untouched.
+    for (let slot = 0; slot < memory.slotCapacity; slot++) {
+      this.#freeSlots[slot] = memory.slotCapacity - 1 - slot;
+    }
+    this.#freeCount = memory.slotCapacity;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  get inFlightCount(): number {
+    return this.memory.slotCapacity - this.#freeCount;
+  }
+
+  /** Starts the operation's next entry now or, when slots or chunks are short, in its turn. */
+  submit(operation: IoOperation<unknown>): void {
+    if (this.#isClosed) {
+      operation.abandoned(
+        new NephriteError('ERR_POLLER_CLOSED', 'this thread has closed its poller'),
+      );
+      return;
+    }
+    // Not past those who wait; the front of the queue is served by the pump.
+    if (this.#waitingHead !== undefined || !this.#trySubmit(operation)) this.#wait(operation);
+  }
+
+  #trySubmit(operation: IoOperation<unknown>): boolean {
+    if (this.#freeCount === 0) return false;
+    const submissions = this.#submissions;
+    if (submissions.isFull) {
+      this.#enter();
+      // A byte budget may have left it full: those behind wait for the next turn.
+      if (submissions.isFull) return false;
+    }
+    if (!operation.prepare()) return false;
+    const slot = this.#takeSlot();
+    const generation = this.#generations[slot];
+    this.#operations[slot] = operation;
+    operation.slot = slot;
+    operation.encode(submissions.words, submissions.reserve(), slot, generation);
+    submissions.publish();
+    if (!this.#isArmed) this.#arm();
+    return true;
+  }
+
+  #takeSlot(): number {
+    const slot = this.#freeSlots[--this.#freeCount];
+    this.#generations[slot]++;
+    this.#isBusy[slot] = 1;
+    return slot;
+  }
+
+  #wait(operation: IoOperation<unknown>): void {
+    operation.isWaiting = true;
+    operation.nextWaiting = undefined;
+    if (this.#waitingTail === undefined) this.#waitingHead = operation;
+    else this.#waitingTail.nextWaiting = operation;
+    this.#waitingTail = operation;
+    if (!this.#isArmed) this.#arm();
+  }
+
+  #startWaiting(): void {
+    for (let head = this.#waitingHead; head !== undefined; head = this.#waitingHead) {
+      const next: IoOperation<unknown> | undefined = head.nextWaiting;
+      if (!this.#trySubmit(head)) return;
+      head.isWaiting = false;
+      head.nextWaiting = undefined;
+      this.#waitingHead = next;
+      if (next === undefined) this.#waitingTail = undefined;
+    }
+  }
+
+  #removeWaiting(operation: IoOperation<unknown>): void {
+    let previous: IoOperation<unknown> | undefined;
+    for (let item = this.#waitingHead; item !== undefined; item = item.nextWaiting) {
+      if (item === operation) {
+        if (previous === undefined) this.#waitingHead = item.nextWaiting;
+        else previous.nextWaiting = item.nextWaiting;
+        if (this.#waitingTail === item) this.#waitingTail = previous;
+        item.isWaiting = false;
+        item.nextWaiting = undefined;
+        return;
+      }
+      previous = item;
+    }
+  }
+
+  /** Asks the poller to stop the operation; called by IoOperation.cancel() only. */
+  cancel(operation: IoOperation<unknown>): void {
+    if (operation.isWaiting) {
+      this.#removeWaiting(operation);
+      const error = operation.cancelError;
+      invariant(error !== undefined, 'a cancelled operation has its error');
+      operation.abandoned(error);
+      return;
+    }
+    if (operation.slot < 0 || this.#isClosed) return;
+    this.#cancels.push(operation);
+    if (!this.#isArmed) this.#arm();
+  }
+
+  #pushCancels(): void {
+    while (this.#cancels.length > 0) {
+      if (this.#freeCount === 0 || this.#submissions.isFull) return;
+      const target = this.#cancels.shift();
+      if (target === undefined || target.slot < 0) continue;
+      // No operation behind it: the cancel's own completion is of no interest, its target's decides.
+      const slot = this.#takeSlot();
+      const generation = this.#generations[slot];
+      const at = this.#submissions.reserve();
+      writeEntry(this.#submissions.words, at, abi.OP_CANCEL, slot, generation, -1);
+      setTarget(this.#submissions.words, at, target.slot, this.#generations[target.slot]);
+      this.#submissions.publish();
+    }
+  }
+
+  #arm(): void {
+    this.#isArmed = true;
+    // The pump itself looks again before it ends.
+    if (this.#isPumping) return;
+    if (performance.now() - this.#burstStartMs < TICK_MS_MAX) process.nextTick(this.#pump);
+    else setImmediate(this.#pumpImmediate);
+  }
+
+  /** Flushes what was submitted and delivers what has completed. */
+  pump(): void {
+    if (this.#isPumping || this.#isClosed) return;
+    this.#isPumping = true;
+    this.#isArmed = false;
+    let isMore = false;
+    try {
+      this.#pushCancels();
+      this.#enter();
+      this.#deliver();
+      if (this.#waitingHead !== undefined) this.#startWaiting();
+    } finally {
+      this.#isPumping = false;
+      isMore =
+        (this.memory.words[abi.HEADER_STATUS_INDEX] & abi.STATUS_MORE) !== 0 ||
+        this.#cancels.length > 0 ||
+        !this.#completions.isEmpty;
+      if (isMore) {
+        this.#isArmed = true;
+        setImmediate(this.#pumpImmediate);
+      } else if (this.#isArmed) {
+        this.#arm();
+      }
+    }
+  }
+
+  #enter(): void {
+    this.backend.enter(abi.ENTER_SUBMIT | abi.ENTER_COLLECT);
+    if ((this.memory.words[abi.HEADER_STATUS_INDEX] & abi.STATUS_CORRUPT) !== 0) {
+      throw new NephriteError('ERR_RING_CORRUPT', 'the submission ring was overwritten');
+    }
+  }
+
+  #deliver(): void {
+    const completions = this.#completions;
+    const { words, signedWords } = completions;
+    while (!completions.isEmpty) {
+      const at = completions.peek();
+      const slot = words[at];
+      const generation = words[at + abi.COMPLETION_GENERATION_INDEX];
+      const result = signedWords[at + abi.COMPLETION_RESULT_INDEX];
+      const flags = words[at + abi.COMPLETION_FLAGS_INDEX];
+      completions.consume();
+      if (slot >= this.#isBusy.length || this.#isBusy[slot] === 0) continue;
+      if (this.#generations[slot] !== generation) continue;
+      const operation = this.#operations[slot];
+      this.#isBusy[slot] = 0;
+      this.#operations[slot] = undefined;
+      this.#freeSlots[this.#freeCount++] = slot;
+      if (operation === undefined) continue;
+      operation.slot = -1;
+      operation.completed(result, flags, slot);
+    }
+  }
+
+  /** Cancels and fails everything; later operations are refused. Idempotent. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.backend.close();
+    const error = new NephriteError('ERR_POLLER_CLOSED', 'this thread has closed its poller');
+    for (let head = this.#waitingHead; head !== undefined; head = this.#waitingHead) {
+      this.#removeWaiting(head);
+      head.abandoned(error);
+    }
+    for (const operation of this.#operations) operation?.abandoned(error);
+    this.#operations.fill(undefined);
+  }
+}
