@@ -88,6 +88,9 @@ describe('tidy rules: shape', () => {
     expect(linesFound(functionSize, 'a.test.ts', `describe('x', () => {\n${body}});\n`)).toEqual(
       [],
     );
+    const suite = `export function suite(): void {\n  it('x', () => {\n  });\n${body}}\n`;
+    expect(linesFound(functionSize, 'test/a.ts', suite)).toEqual([]);
+    expect(linesFound(functionSize, 'lib/a.ts', suite)).toEqual([1]);
     expect(linesFound(functionSize, 'lib/a.ts', `export class A {\n${body}}\n`)).toEqual([]);
     expect(linesFound(functionSize, 'a.cc', `namespace a {\n${body}}\n`)).toEqual([]);
   });
@@ -95,6 +98,9 @@ describe('tidy rules: shape', () => {
   it('shape: wants a header comment of some lines', () => {
     expect(linesFound(headerComment, 'lib/a.ts', `import x from 'y';\n`)).toEqual([1]);
     expect(linesFound(headerComment, 'lib/a.ts', '// One.\n// Two.\n')).toEqual([]);
+    expect(linesFound(headerComment, 'native/a.cc', '// One.\n')).toEqual([1]);
+    const pair = ['native/a.cc', 'native/a.h'].map((path) => ({ path, text: '// One.\n' }));
+    expect(headerComment(pair).map(({ path }) => path)).toEqual(['native/a.h']);
     expect(
       linesFound(headerComment, 'bin/a.js', '#!/usr/bin/env node\n// One.\n// Two.\n'),
     ).toEqual([]);
