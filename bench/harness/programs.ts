@@ -37,7 +37,7 @@ export class Programs {
     const env: Record<string, string> = {};
     const args = ['--expose-gc', script, subject.name, subject.driver, subject.memory];
     if (subject.library === 'nephrite') {
-      args.push(this.nephriteEntry('nephrite/fs'));
+      args.push(this.nephriteEntry('nephrite/fs'), this.nephriteEntry('nephrite'));
       if (subject.backend !== undefined) env.NEPHRITE_BACKEND = subject.backend;
     }
     return { file: process.execPath, args, env };

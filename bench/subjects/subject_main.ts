@@ -1,6 +1,6 @@
-// The process of one JavaScript subject: `subject_main NAME DRIVER MEMORY [ENTRY]`, spoken to over
-// stdin and stdout (harness/protocol.ts). ENTRY is the file of nephrite/fs; without it the subject
-// is Node's own fs. Nothing of nephrite is loaded in a Node subject.
+// The process of one JavaScript subject: `subject_main NAME DRIVER MEMORY [FS INDEX]`, spoken to
+// over stdin and stdout (harness/protocol.ts). FS and INDEX are the files of nephrite/fs and nephrite;
+// without them the subject is Node's own fs. Nothing of nephrite is loaded in a Node subject.
 // A failure is an `error` line and the process goes on; it ends when its stdin does.
 import { readFileSync } from 'node:fs';
 import * as nodePromises from 'node:fs/promises';
@@ -30,26 +30,27 @@ interface Context {
   masterClock?: ReadClock;
 }
 
-const [name, driver, memory, entry] = process.argv.slice(2);
+/** What the entry `nephrite` is used for. */
+interface IndexApi {
+  backend(): { name: string };
+}
+
+const [name, driver, memory, fsFile, indexFile] = process.argv.slice(2);
 let context: Context;
 
 for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(await answer(line));
 }
 
-async function load(
-  subject: string,
-  how: Driver,
-  from: Memory,
-  file: string | undefined,
-): Promise<Context> {
-  if (file === undefined) {
+async function load(subject: string, how: Driver, from: Memory): Promise<Context> {
+  if (fsFile === undefined) {
     const api: FileApi = nodePromises;
     return { name: subject, driver: how, api, allocate: heapBuffers, backend: 'libuv' };
   }
-  const library = (await import(pathToFileURL(file).href)) as FileApi & ManyApi & PoolApi;
+  const library = (await import(pathToFileURL(fsFile).href)) as FileApi & ManyApi & PoolApi;
   const allocate = from === 'pool' ? poolBuffers(library) : heapBuffers;
-  const backend = process.env.NEPHRITE_BACKEND ?? 'default';
+  const index = (await import(pathToFileURL(indexFile).href)) as IndexApi;
+  const backend = index.backend().name;
   return { name: subject, driver: how, api: library, many: library, allocate, backend };
 }
 
@@ -57,7 +58,7 @@ async function answer(line: string): Promise<string> {
   try {
     const { verb, fields } = parseLine(line);
     if (verb === 'hello') {
-      context = await load(name, driver as Driver, memory as Memory, entry);
+      context = await load(name, driver as Driver, memory as Memory);
       return encodeLine('ok', [
         ['subject', context.name],
         ['backend', context.backend],
