@@ -1,0 +1,140 @@
+// readFile and readMany: whole files into buffers or strings.
+// Owner: the thread. Invariants: reading ends at the size that the open told (as Node does) or, when
+// that is 0 or unknown (/proc, pipes, devices), at a read of 0 bytes, never at a short one; shared
+// memory is copied before any text decoding.
+// Not here: opening and closing (../whole_file_operation.ts).
+import { constants } from 'node:buffer';
+import * as abi from '../../abi/layout.ts';
+import { NephriteError } from '../../base/errors.ts';
+import { type Operation, rejectedOperation } from '../../base/operation.ts';
+import { currentThread } from '../current_thread.ts';
+import type { IoThread } from '../io_thread.ts';
+import type { OpenGate } from '../open_gate.ts';
+import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
+import type { PathLike } from '../path_bytes.ts';
+import { WholeFileOperation, type WholeFileTarget } from '../whole_file_operation.ts';
+import type { FileHandle } from './file_handle.ts';
+import { checkedFlags } from './open.ts';
+import {
+  checkedEncoding,
+  checkedLimit,
+  gateOf,
+  optionsOf,
+  targetOf,
+} from './whole_file_arguments.ts';
+
+// Files of unknown size: what most of them (/proc, /sys) fit in.
+const UNKNOWN_BYTES = 65536;
+
+export interface ReadFileOptions extends OperationOptions {
+  encoding?: BufferEncoding | 'buffer' | null;
+  /** Default 'r'. */
+  flag?: string | number;
+  /** Stops after so many bytes (of an endless device, say); default: the whole file. */
+  limit?: number;
+}
+
+export class ReadFileOperation extends WholeFileOperation<Buffer | string> {
+  protected readonly transferOpcode = abi.OP_READ;
+  protected readonly transferSyscall = 'read';
+  readonly #encoding: BufferEncoding | undefined;
+  readonly #limit: number;
+  // Bytes still expected, when the size is known; 0 = read until the end.
+  #sizeBytes = 0;
+  #total = 0;
+  readonly #parts: Buffer[] = [];
+  #whole: Buffer | undefined = undefined;
+
+  constructor(
+    thread: IoThread,
+    target: WholeFileTarget,
+    gate: OpenGate,
+    encoding: BufferEncoding | undefined,
+    limit: number,
+  ) {
+    super(thread, target, gate);
+    this.#encoding = encoding;
+    this.#limit = limit;
+  }
+
+  protected override get wantsSize(): boolean {
+    return true;
+  }
+
+  protected override opened(sizeBytes: number): Error | undefined {
+    if (Math.min(sizeBytes, this.#limit) > constants.MAX_LENGTH) {
+      return new NephriteError(
+        'ERR_FS_FILE_TOO_LARGE',
+        `File size (${sizeBytes}) is greater than ${constants.MAX_LENGTH} bytes; give a \`limit\``,
+      );
+    }
+    if (sizeBytes > 0) this.#sizeBytes = sizeBytes;
+    return undefined;
+  }
+
+  protected override isEmpty(): boolean {
+    return this.#limit === 0;
+  }
+
+  protected nextBytes(): number {
+    const wanted = this.#sizeBytes > 0 ? this.#sizeBytes - this.#total : this.#unknownBytes();
+    return Math.min(wanted, this.#limit - this.#total, abi.CHUNK_BYTES_MAX);
+  }
+
+  // A large file of unknown size (a pipe) deserves large reads, the rest small ones.
+  #unknownBytes(): number {
+    return this.#total < UNKNOWN_BYTES ? UNKNOWN_BYTES : abi.CHUNK_BYTES_MAX;
+  }
+
+  protected transferred(result: number): boolean {
+    const { chunk } = this;
+    if (result === 0 || chunk === undefined) return false;
+    const target = this.#roomFor(result);
+    chunk.view.copy(target, 0, 0, result);
+    this.#total += result;
+    if (this.#total >= this.#limit) return false;
+    return this.#sizeBytes === 0 || this.#total < this.#sizeBytes;
+  }
+
+  #roomFor(bytes: number): Buffer {
+    if (this.#sizeBytes > 0) {
+      this.#whole ??= Buffer.allocUnsafeSlow(Math.min(this.#sizeBytes, this.#limit));
+      return this.#whole.subarray(this.#total, this.#total + bytes);
+    }
+    const part = Buffer.allocUnsafeSlow(bytes);
+    this.#parts.push(part);
+    return part;
+  }
+
+  protected value(): Buffer | string {
+    let bytes: Buffer;
+    if (this.#whole !== undefined) bytes = this.#whole.subarray(0, this.#total);
+    else if (this.#parts.length === 1) bytes = this.#parts[0];
+    else bytes = Buffer.concat(this.#parts, this.#total);
+    return this.#encoding === undefined ? bytes : bytes.toString(this.#encoding);
+  }
+}
+
+/**
+ * The whole file, as a Buffer or, with an encoding, a string. A FileHandle is read from its
+ * position. `limit` stops after so many bytes.
+ */
+export function readFile(
+  path: PathLike | FileHandle,
+  options?: ReadFileOptions | BufferEncoding | null,
+): Operation<Buffer | string> {
+  try {
+    const given = optionsOf<ReadFileOptions>(options);
+    const target = targetOf(path, 'read');
+    target.flags = checkedFlags(given?.flag);
+    const encoding = checkedEncoding(given?.encoding);
+    const limit = checkedLimit(given?.limit);
+    checkOptions(given);
+    const thread = currentThread();
+    const operation = new ReadFileOperation(thread, target, gateOf(thread), encoding, limit);
+    operation.start();
+    return attachOptions(operation, given);
+  } catch (error) {
+    return rejectedOperation(error);
+  }
+}

@@ -1,0 +1,41 @@
+// Open gate: whole-file operations that met EMFILE wait here for one of their own to close.
+// Owner: one thread. Invariants: an operation waits only while another whole-file operation holds a
+// descriptor (else nobody would wake it and the caller gets EMFILE); woken first in first out.
+// Not here: descriptors of open(), which are the caller's to close.
+
+/** Something that can try its open again. */
+export interface GateWaiter {
+  retryOpen(): void;
+}
+
+export class OpenGate {
+  #openCount = 0;
+  readonly #waiting: GateWaiter[] = [];
+
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  opened(): void {
+    this.#openCount++;
+  }
+
+  closed(): void {
+    this.#openCount--;
+    this.#waiting.shift()?.retryOpen();
+  }
+
+  /** True: the waiter will be called. False: nobody would wake it. */
+  wait(waiter: GateWaiter): boolean {
+    if (this.#openCount === 0) return false;
+    this.#waiting.push(waiter);
+    return true;
+  }
+
+  remove(waiter: GateWaiter): boolean {
+    const index = this.#waiting.indexOf(waiter);
+    if (index < 0) return false;
+    this.#waiting.splice(index, 1);
+    return true;
+  }
+}
