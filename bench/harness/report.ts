@@ -17,6 +17,8 @@ export interface Row {
   p50Us?: number;
   p99Us?: number;
   peakRssMiB?: number;
+  /** CPU time of the process, all threads, user and kernel, per operation: median over rounds. */
+  cpuUsPerOp?: number;
   /** Case-specific measures, named with their unit. */
   values?: Record<string, number>;
   /** What a reader must know about this row. */

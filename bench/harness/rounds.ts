@@ -37,6 +37,7 @@ interface Runner {
   process: SubjectProcess;
   ops: number;
   rates: number[];
+  cpuUsPerOp: number[];
   latency: LatencyHistogram;
   peakRssKiB: number;
   hash: string;
@@ -88,7 +89,7 @@ export async function runRounds(plan: WorkloadPlan, context: CaseContext): Promi
 
 function newRunner(name: string, process: SubjectProcess): Runner {
   const latency = new LatencyHistogram();
-  return { name, process, ops: 0, rates: [], latency, peakRssKiB: 0, hash: '' };
+  return { name, process, ops: 0, rates: [], cpuUsPerOp: [], latency, peakRssKiB: 0, hash: '' };
 }
 
 type BaseRequest = Omit<WorkRequest, keyof RunKeys>;
@@ -138,6 +139,7 @@ async function timedRound(
 ): Promise<void> {
   const reply = await runChecked(plan, requestOf(base, runner.ops, run, false), runner);
   runner.rates.push(rateOf(reply));
+  runner.cpuUsPerOp.push(numberField(reply, 'cpuNs') / 1000 / numberField(reply, 'ops'));
   runner.latency.addList(textField(reply, 'samples'));
 }
 
@@ -171,6 +173,7 @@ function rowOf(plan: WorkloadPlan, runner: Runner): Row {
     subject: runner.name,
     opsPerSecond: spread(runner.rates),
     peakRssMiB: Number((runner.peakRssKiB / 1024).toFixed(1)),
+    cpuUsPerOp: Number(spread(runner.cpuUsPerOp).median.toFixed(3)),
     hash: runner.hash,
   };
   if (runner.latency.count > 0) {

@@ -27,7 +27,16 @@ function renderEnvironment(report: Report): string {
 function renderCase(name: string, report: Report, ratioPeers: readonly string[]): string {
   const rows = report.rows.filter((row) => row.case === name);
   const peers = ratioPeers.filter((peer) => rows.some((row) => row.subject === peer));
-  const head = ['subject', 'ops/s min', 'median', 'max', 'p50 us', 'p99 us', 'RSS MiB'];
+  const head = [
+    'subject',
+    'ops/s min',
+    'median',
+    'max',
+    'p50 us',
+    'p99 us',
+    'cpu us/op',
+    'RSS MiB',
+  ];
   const body = rows.map((row) => [
     row.subject,
     count(row.opsPerSecond.min),
@@ -35,6 +44,7 @@ function renderCase(name: string, report: Report, ratioPeers: readonly string[])
     count(row.opsPerSecond.max),
     decimal(row.p50Us, 1),
     decimal(row.p99Us, 1),
+    decimal(row.cpuUsPerOp, 2),
     decimal(row.peakRssMiB, 0),
     ...peers.map((peer) => decimal(ratioTo(row, peer, rows), 2)),
   ]);

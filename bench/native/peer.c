@@ -28,12 +28,20 @@ void* alloc_aligned(size_t bytes) {
   return memory;
 }
 
+static uint64_t cpu_now_ns(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 void run_begin(struct run* run) {
+  run->cpu_ns = cpu_now_ns();
   run->began_ns = now_ns();
 }
 
 void run_end(struct run* run) {
   run->elapsed_ns = now_ns() - run->began_ns;
+  run->cpu_ns = cpu_now_ns() - run->cpu_ns;
 }
 
 static uint32_t mix32(uint32_t x) {
@@ -172,8 +180,9 @@ static long peak_rss_kib(void) {
 }
 
 static void reply(const struct run* run) {
-  printf("ok ops=%u elapsedNs=%llu checksum=%u peakRssKiB=%ld samples=", run->request.ops,
-         (unsigned long long)run->elapsed_ns, run->checksum, peak_rss_kib());
+  printf("ok ops=%u elapsedNs=%llu cpuNs=%llu checksum=%u peakRssKiB=%ld samples=",
+         run->request.ops, (unsigned long long)run->elapsed_ns, (unsigned long long)run->cpu_ns,
+         run->checksum, peak_rss_kib());
   for (uint32_t i = 0; i < run->sample_count; i++) printf("%s%u", i ? "," : "", run->samples_ns[i]);
   printf("\n");
 }

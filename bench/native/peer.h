@@ -41,6 +41,7 @@ struct run {
   uint32_t* sequence;
   uint64_t began_ns;
   uint64_t elapsed_ns;
+  uint64_t cpu_ns;    // of all threads of the process, the kernel's workers included
   uint32_t checksum;  // sums modulo 2^32, so the order of completion does not matter
   uint32_t sample_count;
   uint32_t samples_ns[PEER_SAMPLES_MAX];

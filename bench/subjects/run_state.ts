@@ -14,7 +14,10 @@ export class RunState {
   next = 0;
   checksum = 0;
   #beganMs = 0;
+  #beganCpu = process.cpuUsage();
   elapsedNs = 0;
+  /** Of all threads of the process, the kernel's workers included. */
+  cpuNs = 0;
 
   constructor(request: WorkRequest) {
     this.request = request;
@@ -24,11 +27,14 @@ export class RunState {
   }
 
   begin(): void {
+    this.#beganCpu = process.cpuUsage();
     this.#beganMs = performance.now();
   }
 
   end(): void {
     this.elapsedNs = Math.round((performance.now() - this.#beganMs) * 1e6);
+    const { user, system } = process.cpuUsage(this.#beganCpu);
+    this.cpuNs = (user + system) * 1000;
   }
 
   isTimed(opIndex: number): boolean {

@@ -93,6 +93,7 @@ async function work(fields: Message): Promise<Fields> {
   return [
     ['ops', request.ops],
     ['elapsedNs', run.elapsedNs],
+    ['cpuNs', run.cpuNs],
     ['checksum', run.checksum],
     ['samples', run.samples()],
   ];
