@@ -8,6 +8,7 @@ import { openNativeBackend } from '../../lib/backend/native_backend.ts';
 import { createNodeBackend } from '../../lib/backend/node/node_backend.ts';
 import { createSimulatedBackend } from '../../lib/backend/simulated/simulated_backend.ts';
 import type { CreateBackend } from './ring_driver.ts';
+import { describeSeed, SEED } from './seed.ts';
 
 export type BackendName = 'io_uring' | 'epoll' | 'node' | 'simulated';
 
@@ -17,10 +18,8 @@ export interface BackendCase {
   readonly create: CreateBackend;
 }
 
-/** The conformance run's seed: without faults it only decides delays and orders. */
-const SEED = Number(process.env.NEPHRITE_SEED ?? 1);
-
 const NODE: BackendCase = { name: 'node', isNative: false, create: createNodeBackend };
+/** Without faults: the seed decides delays and orders only. */
 const SIMULATED: BackendCase = {
   name: 'simulated',
   isNative: false,
@@ -44,7 +43,8 @@ const CASES = [nativeCase('io_uring'), nativeCase('epoll'), NODE, SIMULATED];
 /** Runs `suite` once per backend, each in a describe block with its name. */
 export function describeBackends(title: string, suite: (backend: BackendCase) => void): void {
   for (const backend of CASES) {
-    describe(`${title}: ${backend.name}`, () => {
+    const seeded = backend.name === 'simulated' ? ` (${describeSeed})` : '';
+    describe(`${title}: ${backend.name}${seeded}`, () => {
       if ('create' in backend) suite(backend);
       else it(`cannot run here: ${backend.reason}`, (context) => context.skip(backend.reason));
     });

@@ -19,7 +19,7 @@ import {
 import * as abi from '../../abi/layout.ts';
 import { errnoOf } from '../../base/errno.ts';
 import type { RingMemory } from '../../ring/ring_memory.ts';
-import { type NodeOperation, resultOfError } from './node_operation.ts';
+import { modeOf, type NodeOperation, resultOfError } from './node_operation.ts';
 import { writeStatRecord } from './stat_record.ts';
 
 const WITH_BIGINTS = { bigint: true } as const;
@@ -62,9 +62,10 @@ export function startUtimes(operation: NodeOperation): void {
 /** Linux keeps no mode for links, and node:fs has lchmod on macOS only: ENOTSUP. */
 export function startChmod(operation: NodeOperation): void {
   const { entry } = operation;
-  if (!entry.hasFlag(abi.ENTRY_HAS_PATH)) fchmod(entry.fd, entry.argument1, operation.onVoid);
+  const mode = modeOf(entry.argument1);
+  if (!entry.hasFlag(abi.ENTRY_HAS_PATH)) fchmod(entry.fd, mode, operation.onVoid);
   else if (entry.hasFlag(abi.ENTRY_NO_FOLLOW)) operation.complete(errnoOf('ENOTSUP'));
-  else chmod(operation.path, entry.argument1, operation.onVoid);
+  else chmod(operation.path, mode, operation.onVoid);
 }
 
 export function startChown(operation: NodeOperation): void {

@@ -25,8 +25,16 @@ interface DirectoryState {
   waiting: NodeOperation[] | null;
 }
 
+const DESCRIPTOR_FOLDER = process.platform === 'linux' ? '/proc/self/fd' : null;
+
 export class Directories {
   readonly #states = new Map<number, DirectoryState>();
+  readonly #descriptorFolder: string | null;
+
+  /** `descriptorFolder` holds a link per open descriptor; null where the system has none. */
+  constructor(descriptorFolder: string | null = DESCRIPTOR_FOLDER) {
+    this.#descriptorFolder = descriptorFolder;
+  }
 
   /** An open gave `fd`: whatever was known of that number is of an earlier file. */
   remember(fd: number, path: Buffer, flags: number): void {
@@ -51,8 +59,15 @@ export class Directories {
     else if (state.waiting !== null) state.waiting.push(operation);
     else {
       state.waiting = [operation];
-      list(fd, state);
+      list(fd, state, this.#candidatesFor(fd, state));
     }
+  }
+
+  #candidatesFor(fd: number, { path }: DirectoryState): readonly (string | Buffer)[] {
+    const candidates: (string | Buffer)[] = [];
+    if (this.#descriptorFolder !== null) candidates.push(`${this.#descriptorFolder}/${fd}`);
+    if (path !== null) candidates.push(path);
+    return candidates;
   }
 }
 
@@ -65,10 +80,7 @@ function absolutePath(path: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${process.cwd()}/`), path]);
 }
 
-function list(fd: number, state: DirectoryState): void {
-  const candidates: (string | Buffer)[] = [];
-  if (process.platform === 'linux') candidates.push(`/proc/self/fd/${fd}`);
-  if (state.path !== null) candidates.push(state.path);
+function list(fd: number, state: DirectoryState, candidates: readonly (string | Buffer)[]): void {
   // Asked first, since by path a bad descriptor would be ENOENT.
   fstat(fd, (error, stats) => {
     if (error) settle(state, resultOfError(error));

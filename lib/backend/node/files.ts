@@ -6,6 +6,8 @@ import { errnoOf } from '../../base/errno.ts';
 import type { NodeOperation } from './node_operation.ts';
 
 const OFFSET_POSITION = -1;
+/** The kernel moves at most this much per call; node:fs refuses more. */
+const TRANSFER_BYTES_MAX = 0x7fff_f000;
 
 /**
  * The position for node:fs: null for the file's own, and undefined when it cannot be one (below
@@ -18,19 +20,21 @@ function positionOf(operation: NodeOperation): number | bigint | null | undefine
 }
 
 export function startRead(operation: NodeOperation): void {
-  const { fd, bufferOffset, bufferBytes } = operation.entry;
+  const { fd, bufferOffset } = operation.entry;
+  const bytes = Math.min(operation.entry.bufferBytes, TRANSFER_BYTES_MAX);
   const position = positionOf(operation);
   if (position === undefined) operation.complete(errnoOf('EINVAL'));
-  else read(fd, operation.buffer, bufferOffset, bufferBytes, position, operation.onBytes);
+  else read(fd, operation.buffer, bufferOffset, bytes, position, operation.onBytes);
 }
 
 export function startWrite(operation: NodeOperation): void {
-  const { fd, bufferOffset, bufferBytes } = operation.entry;
+  const { fd, bufferOffset } = operation.entry;
+  const bytes = Math.min(operation.entry.bufferBytes, TRANSFER_BYTES_MAX);
   const position = positionOf(operation);
   if (position === undefined) operation.complete(errnoOf('EINVAL'));
   // fs.write takes a bigint for "no position" and writes at the file's own: data at a wrong place.
   else if (typeof position === 'bigint') operation.complete(errnoOf('EFBIG'));
-  else write(fd, operation.buffer, bufferOffset, bufferBytes, position, operation.onBytes);
+  else write(fd, operation.buffer, bufferOffset, bytes, position, operation.onBytes);
 }
 
 export function startSync(operation: NodeOperation): void {

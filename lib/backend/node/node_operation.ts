@@ -18,6 +18,11 @@ export function resultOfError(error: NodeJS.ErrnoException): number {
   return error.errno !== undefined && error.errno < 0 ? error.errno : errnoOf('EINVAL');
 }
 
+/** The bits of a mode that the kernel looks at. node:fs ends the process for one above 2^31. */
+export function modeOf(argument: number): number {
+  return argument & 0o7777;
+}
+
 export class NodeOperation {
   readonly slot: number;
   readonly entry = new SubmissionEntry();

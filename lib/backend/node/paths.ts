@@ -17,7 +17,7 @@ import {
 import * as abi from '../../abi/layout.ts';
 import { errnoOf } from '../../base/errno.ts';
 import type { Directories } from './directories.ts';
-import { type NodeOperation, resultOfError } from './node_operation.ts';
+import { modeOf, type NodeOperation, resultOfError } from './node_operation.ts';
 
 const KIND_DIRECTORY = constants.S_IFDIR >> 12;
 // Windows has neither.
@@ -29,7 +29,7 @@ export function startOpen(operation: NodeOperation, directories: Directories): v
   const noFollow = operation.entry.hasFlag(abi.ENTRY_NO_FOLLOW) ? NO_FOLLOW : 0;
   const flags = argument0 | noFollow;
   const { path } = operation;
-  open(path, flags, argument1, (error, fd) => {
+  open(path, flags, modeOf(argument1), (error, fd) => {
     if (error) {
       operation.complete(resultOfError(error));
       return;
@@ -51,7 +51,7 @@ export function startUnlink(operation: NodeOperation): void {
 }
 
 export function startMkdir(operation: NodeOperation): void {
-  mkdir(operation.path, operation.entry.argument1, operation.onVoid);
+  mkdir(operation.path, modeOf(operation.entry.argument1), operation.onVoid);
 }
 
 export function startLink(operation: NodeOperation): void {

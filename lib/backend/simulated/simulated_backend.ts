@@ -16,6 +16,7 @@ import { CloseOrder } from '../close_order.ts';
 import { PollerRing } from '../poller_ring.ts';
 import { SubmissionEntry, usesDescriptor } from '../submission_entry.ts';
 import { WakeTimer } from '../wake_timer.ts';
+import { ArenaHolds } from './arena_holds.ts';
 import { FaultPlan, type SimulatedFaults } from './fault_plan.ts';
 import { InnerRelay } from './inner_relay.ts';
 import { type Decision, type SimulationTrace, TraceRecorder } from './simulation_trace.ts';
@@ -55,6 +56,7 @@ class SimulatedPoller implements SimulatedBackend {
   readonly #ring: PollerRing;
   readonly #plan: FaultPlan;
   readonly #recorder: TraceRecorder;
+  readonly #arenas: ArenaHolds;
   readonly #closeOrder = new CloseOrder<SimulatedOperation>();
   readonly #operations: (SimulatedOperation | undefined)[];
   readonly #wake: WakeTimer;
@@ -76,6 +78,7 @@ class SimulatedPoller implements SimulatedBackend {
     this.#operations = new Array(options.slotCapacity).fill(undefined);
     this.#wake = new WakeTimer(options.onWake);
     this.#inner = createInner({ ...options, onWake: () => this.#onInnerWake() });
+    this.#arenas = new ArenaHolds((id) => this.#inner.releaseArena(id));
     this.#relay = new InnerRelay(this.#inner, this.memory);
     this.#stopListening = this.clock.onInstantEnd(() => this.#offerInstant());
   }
@@ -97,7 +100,7 @@ class SimulatedPoller implements SimulatedBackend {
   }
 
   releaseArena(id: number): void {
-    this.#inner.releaseArena(id);
+    this.#arenas.releaseArena(id);
   }
 
   wake(): void {
@@ -134,12 +137,17 @@ class SimulatedPoller implements SimulatedBackend {
       this.#ring.reject(index, errnoOf('EINVAL'));
       return;
     }
-    this.clock.touch();
     const { entry } = operation;
     entry.copyFrom(words, index);
+    if (!this.#arenas.hold(entry)) {
+      this.#ring.reject(index, errnoOf('EFAULT'));
+      return;
+    }
+    this.clock.touch();
     const decision = this.#plan.decide(slot, opcode, entry.bufferBytes);
     this.#recorder.record(decision);
     if (opcode === abi.OP_CANCEL) {
+      this.#arenas.unhold(entry);
       this.#ring.count(abi.HEADER_INLINE_COUNT_INDEX);
       this.#ring.publish(slot, entry.generation, this.#cancel(entry), 0);
       return;
@@ -195,6 +203,7 @@ class SimulatedPoller implements SimulatedBackend {
   ): void {
     operation.result = result;
     operation.flags = flags;
+    this.#arenas.unhold(operation.entry);
     this.clock.schedule(decision.completionDelayNs, decision.orderKey, () => {
       this.#instant.push(operation);
     });
