@@ -1,0 +1,80 @@
+// What importing the built package does, and does not: few files, no heavy builtins, no system
+// resource, one state for all entries.
+// Method: a child process imports dist/ and reports about itself. How long it takes is measured by
+// bench/cases/import.ts; here are the causes, which do not depend on the machine's load.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../support/root.ts';
+
+const FS_URL = pathToFileURL(join(ROOT, 'dist', 'fs.js')).href;
+const INDEX_URL = pathToFileURL(join(ROOT, 'dist', 'index.js')).href;
+
+beforeAll(() => {
+  if (!existsSync(join(ROOT, 'dist', 'fs.js'))) throw new Error('no dist/: npm run build:dist');
+});
+
+function run(source: string): unknown {
+  const args = ['--input-type=module', '--eval', source];
+  const env = { ...process.env, NEPHRITE_BACKEND: '', NEPHRITE_NATIVE_PATH: '' };
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env }));
+}
+
+describe('dist', () => {
+  it('dist: an entry is one file and at most one chunk', () => {
+    const chunks = readdirSync(join(ROOT, 'dist')).filter((name) => name.startsWith('shared-'));
+    expect(chunks.length).toBeLessThanOrEqual(1);
+  });
+
+  it('dist: importing nephrite/fs loads neither worker_threads nor streams of the web', () => {
+    const loaded = run(`
+      const before = new Set(process.moduleLoadList);
+      await import(${JSON.stringify(FS_URL)});
+      console.log(JSON.stringify(process.moduleLoadList.filter((name) => !before.has(name))));
+    `) as string[];
+    const heavy = /worker_threads|internal\/worker$|webstreams|undici|internal\/crypto/;
+    expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'dist: importing opens no descriptor and maps no addon; the first operation does',
+    () => {
+      const found = run(`
+        import { readdirSync, readlinkSync } from 'node:fs';
+        const look = () => ({
+          rings: readdirSync('/proc/self/fd').flatMap((fd) => {
+            try { return [readlinkSync('/proc/self/fd/' + fd)]; } catch { return []; }
+          }).filter((target) => /io_uring|eventfd|eventpoll/.test(target)).length,
+          addons: process.report.getReport().sharedObjects
+            .filter((name) => /nephrite[^/]*\\.node$/.test(name)).length,
+        });
+        const before = look();
+        const { open } = await import(${JSON.stringify(FS_URL)});
+        const imported = look();
+        await (await open('/')).close();
+        const used = look();
+        console.log(JSON.stringify({
+          isUnchanged: imported.rings === before.rings,
+          addons: [imported.addons, used.addons],
+        }));
+      `);
+      expect(found).toEqual({ isUnchanged: true, addons: [0, 1] });
+    },
+  );
+
+  it('dist: nephrite and nephrite/fs are the same library, with one poller', () => {
+    const found = run(`
+      const fs = await import(${JSON.stringify(FS_URL)});
+      const main = await import(${JSON.stringify(INDEX_URL)});
+      const operation = fs.open(${JSON.stringify(ROOT)});
+      const file = await operation;
+      let code = 'configure() was accepted';
+      try { main.configure({}); } catch (error) { code = error.code; }
+      await file.close();
+      console.log(JSON.stringify({ isOperation: operation instanceof main.Operation, code }));
+    `);
+    expect(found).toEqual({ isOperation: true, code: 'ERR_BACKEND_STARTED' });
+  });
+});
