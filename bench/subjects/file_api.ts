@@ -33,11 +33,11 @@ export interface ManyApi {
   readMany(
     paths: readonly string[],
     options?: { concurrency?: number },
-  ): PromiseLike<readonly unknown[]>;
+  ): PromiseLike<readonly PromiseSettledResult<Uint8Array>[]>;
   statMany(
     paths: readonly string[],
     options?: { concurrency?: number },
-  ): PromiseLike<readonly unknown[]>;
+  ): PromiseLike<readonly PromiseSettledResult<StatResult>[]>;
 }
 
 export interface PoolApi {

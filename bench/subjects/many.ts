@@ -25,18 +25,17 @@ export async function runMany(api: ManyApi, run: RunState): Promise<void> {
   run.end();
 }
 
-function addReads(run: RunState, results: readonly unknown[]): void {
+function addReads(run: RunState, results: readonly PromiseSettledResult<Uint8Array>[]): void {
   for (const result of results) {
-    if (!(result instanceof Uint8Array)) throw result;
-    expectBytes(result.byteLength, run.request.blockBytes);
-    run.addReadBytes(result);
+    if (result.status === 'rejected') throw result.reason;
+    expectBytes(result.value.byteLength, run.request.blockBytes);
+    run.addReadBytes(result.value);
   }
 }
 
-function addStats(run: RunState, results: readonly unknown[]): void {
+function addStats(run: RunState, results: readonly PromiseSettledResult<StatResult>[]): void {
   for (const result of results) {
-    if (result instanceof Error) throw result;
-    const stats = result as StatResult;
-    run.addStat(stats.size, stats.mtimeMs);
+    if (result.status === 'rejected') throw result.reason;
+    run.addStat(result.value.size, result.value.mtimeMs);
   }
 }
