@@ -62,8 +62,9 @@ void IoUringBackend::start(Operation& operation) {
         send_to_pool(operation, PoolLane::kMayWait);
         return;
       case InlineOutcome::kUnknown:
-        if (opcode == abi::Opcode::kOpen) return send_to_pool(operation, PoolLane::kFiles);
-        break;
+        // A pool thread classifies the open, and learns whether the device is a local one, which
+        // is what lets the next stat or open of it be done right here.
+        return send_to_pool(operation, PoolLane::kFiles);
       case InlineOutcome::kWillNotWait:
         break;
     }

@@ -24,6 +24,13 @@ enum class Locality : std::uint8_t {
 
 // `record` is an answer of statx with kMountIdUniqueMask (posix_call.h), synced or not.
 Locality locality_of(const abi::StatRecord& record);
+// Flags of a kOpen's completion. The size is told for regular files of local file systems only:
+// elsewhere an answer that nobody was asked for may be stale, in procfs it is 0.
+inline std::uint32_t open_flags_for(const abi::StatRecord& record, Locality locality) {
+  constexpr std::uint32_t kRegular = 0100000;
+  const bool has_size = locality == Locality::kLocal && (record.mode & 0170000u) == kRegular;
+  return has_size ? abi::open_flags(record.mode, record.size) : record.mode >> 12;
+}
 // Asks the file system behind `fd` (an O_PATH descriptor will do) if `record` is not known yet.
 void learn_locality(int fd, const abi::StatRecord& record);
 

@@ -18,6 +18,7 @@ namespace nephrite::posix {
 // What a stat asks for (libuv asks for the same).
 inline constexpr std::uint32_t kStatMask = 0xfff;     // STATX_BASIC_STATS | STATX_BTIME
 inline constexpr std::uint32_t kTypeMask = 0x1;       // STATX_TYPE
+inline constexpr std::uint32_t kSizeMask = 0x200;     // STATX_SIZE
 inline constexpr std::uint32_t kLinkCountMask = 0x4;  // STATX_NLINK
 // Names a mount for ever, where mount ids and anonymous device numbers are reused. Kernel 6.8;
 // older ones leave the bit out of the answer's mask.

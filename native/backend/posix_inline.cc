@@ -121,8 +121,8 @@ std::uint64_t no_follow_flag(const Operation& operation) {
 // Opens for good what was found to be a file or a directory of a local file system. O_NONBLOCK
 // keeps a lease of somebody else (F_SETLEASE, up to 45 s) from blocking this thread; on success it
 // is taken off again, since io_uring and others look at it.
-InlineOutcome open_local(Operation& operation, std::uint64_t flags, std::uint32_t kind,
-                         std::uint64_t* syscall_count) {
+InlineOutcome open_local(Operation& operation, std::uint64_t flags,
+                         const abi::StatRecord& record, std::uint64_t* syscall_count) {
   const std::int32_t fd = open_cached(operation.path, flags | O_NONBLOCK, syscall_count);
   switch (fd) {
     case -EINVAL:  // flags that open(2) ignores and openat2(2) does not
@@ -140,7 +140,7 @@ InlineOutcome open_local(Operation& operation, std::uint64_t flags, std::uint32_
       return InlineOutcome::kWillNotWait;
     }
   }
-  operation.result_flags = fd >= 0 ? kind : 0;
+  operation.result_flags = fd >= 0 ? open_flags_for(record, Locality::kLocal) : 0;
   return done(operation, fd);
 }
 
@@ -164,13 +164,16 @@ InlineOutcome try_open(Operation& operation, std::uint64_t* syscall_count) {
   }
   const UniqueFd handle(found);
   abi::StatRecord record{};
-  const std::int32_t error = peek(found, posix::kTypeMask, &record, syscall_count);
+  const std::int32_t error = peek(found, posix::kTypeMask | posix::kSizeMask, &record, syscall_count);
   ++*syscall_count;  // the handle's close
   if (error < 0) return InlineOutcome::kUnknown;
   if (posix::kind_may_wait(record, operation.entry.argument0)) return InlineOutcome::kMayWait;
+  const Locality locality = locality_of(record);
+  // A device not met before: the pool thread that opens it learns what it is, once.
+  if (locality == Locality::kUnknown) return InlineOutcome::kUnknown;
   operation.is_classified = true;
-  if (may_change || locality_of(record) != Locality::kLocal) return InlineOutcome::kWillNotWait;
-  const InlineOutcome outcome = open_local(operation, flags, posix::kind_of(record), syscall_count);
+  if (may_change || locality != Locality::kLocal) return InlineOutcome::kWillNotWait;
+  const InlineOutcome outcome = open_local(operation, flags, record, syscall_count);
   if (outcome == InlineOutcome::kUnknown) operation.is_classified = false;
   return outcome;
 }

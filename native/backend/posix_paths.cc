@@ -93,10 +93,10 @@ std::int32_t run_open(Operation& operation) {
       [&] { return ::openat(AT_FDCWD, operation.path, flags, operation.entry.argument1); });
   if (fd < 0) return fd;
   abi::StatRecord record{};
-  if (statx_raw(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, kTypeMask | kMountIdUniqueMask,
-                &record) == 0) {
-    operation.result_flags = kind_of(record);
+  if (statx_raw(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                kTypeMask | kSizeMask | kMountIdUniqueMask, &record) == 0) {
     learn_locality(fd, record);
+    operation.result_flags = open_flags_for(record, locality_of(record));
   }
   return fd;
 }
