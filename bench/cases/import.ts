@@ -2,7 +2,7 @@
 // io_uring_setup calls made by it, counted by strace. Each round is a process of its own; the
 // first is not counted (the page cache is cold). ops/s is imports per second.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -13,63 +13,85 @@ import {
 } from '../harness/bench_case.ts';
 import type { Row } from '../harness/report.ts';
 import { spread } from '../harness/statistics.ts';
+import { EMPTY_MODULE_SUBJECT } from '../harness/subjects.ts';
 
 const TIMEOUT_MS = 30_000;
+const SUBJECTS = ['nephrite', EMPTY_MODULE_SUBJECT];
+
+interface ImportCost {
+  timeMs: number;
+  cpuMs: number;
+}
 
 export const importCase: BenchCase = {
   name: 'import',
-  subjects: ['nephrite'],
+  subjects: SUBJECTS,
   async run(context) {
     const result: CaseResult = { rows: [], skips: [] };
-    if (!context.selected('nephrite')) return result;
-    context.progress(`${this.name}: ${context.sizes.importRounds} fresh processes`);
-    try {
-      result.rows.push(measure(this.name, context));
-    } catch (error) {
-      result.skips.push({
-        case: this.name,
-        subject: 'nephrite',
-        reason: reasonOf(error),
-        failed: true,
-      });
+    const costs = new Map<string, ImportCost[]>();
+    const selected = SUBJECTS.filter((subject) => context.selected(subject));
+    for (let round = -1; round < context.sizes.importRounds; round++) {
+      context.progress(`${this.name}: fresh process ${round + 1} of ${context.sizes.importRounds}`);
+      for (const subject of [...selected]) {
+        try {
+          const cost = importOnce(moduleOf(subject, context), [process.execPath]);
+          if (round >= 0) costs.set(subject, [...(costs.get(subject) ?? []), cost]);
+        } catch (error) {
+          selected.splice(selected.indexOf(subject), 1);
+          costs.delete(subject);
+          result.skips.push({ case: this.name, subject, reason: reasonOf(error), failed: true });
+        }
+      }
     }
+    for (const [subject, list] of costs) result.rows.push(rowOf(this.name, subject, list, context));
     return result;
   },
 };
 
-function measure(name: string, context: CaseContext): Row {
-  const file = context.programs.nephriteEntry('nephrite/fs');
-  const timesMs: number[] = [];
-  for (let round = -1; round < context.sizes.importRounds; round++) {
-    const timeMs = importOnce(file, [process.execPath]);
-    if (round >= 0) timesMs.push(timeMs);
-  }
-  const times = spread(timesMs);
+/** The empty module shows what the module loader itself costs in a fresh process. */
+function moduleOf(subject: string, context: CaseContext): string {
+  if (subject === 'nephrite') return context.programs.nephriteEntry('nephrite/fs');
+  const file = join(context.input.folder, 'empty.mjs');
+  writeFileSync(file, 'export const nothing = 0;\n');
+  return file;
+}
+
+function rowOf(
+  name: string,
+  subject: string,
+  costs: readonly ImportCost[],
+  context: CaseContext,
+): Row {
+  const times = spread(costs.map((cost) => cost.timeMs));
   const row: Row = {
     case: name,
-    subject: 'nephrite',
-    opsPerSecond: spread(timesMs.map((timeMs) => 1000 / timeMs)),
+    subject,
+    opsPerSecond: spread(costs.map((cost) => 1000 / cost.timeMs)),
     p50Us: Math.round(times.median * 1000),
+    cpuUsPerOp: Math.round(spread(costs.map((cost) => cost.cpuMs)).median * 1000),
     values: { importMs: times.median, importMsMin: times.min, importMsMax: times.max },
   };
-  const calls = countRingSetups(file, context.input.folder);
+  if (subject !== 'nephrite') return row;
+  const calls = countRingSetups(moduleOf(subject, context), context.input.folder);
   if (typeof calls === 'number') Object.assign(row.values ?? {}, { ioUringSetupCalls: calls });
   else row.note = `io_uring_setup calls not counted: ${calls}`;
   return row;
 }
 
-/** Imports in a fresh process started by `command`; the milliseconds that the import took. */
-function importOnce(file: string, command: readonly string[]): number {
-  const script = `const began = performance.now();
+/** Imports in a fresh process started by `command`; what the import itself took there. */
+function importOnce(file: string, command: readonly string[]): ImportCost {
+  const script = `const cpu = process.cpuUsage();
+    const began = performance.now();
     await import(${JSON.stringify(pathToFileURL(file).href)});
-    process.stdout.write(String(performance.now() - began));`;
+    const timeMs = performance.now() - began;
+    const { user, system } = process.cpuUsage(cpu);
+    process.stdout.write(JSON.stringify({ timeMs, cpuMs: (user + system) / 1000 }));`;
   const [program, ...args] = [...command, '--input-type=module', '--eval', script];
   const child = spawnSync(program, args, { encoding: 'utf8', timeout: TIMEOUT_MS });
-  const timeMs = Number(child.stdout);
-  if (child.status !== 0 || !(timeMs > 0)) {
+  if (child.status !== 0) {
     throw new Error(`import failed: ${child.error?.message ?? child.stderr.slice(0, 500)}`);
   }
-  return timeMs;
+  return JSON.parse(child.stdout) as ImportCost;
 }
 
 function countRingSetups(file: string, folder: string): number | string {

@@ -49,12 +49,14 @@ export const SUBJECTS: readonly Subject[] = [
   { kind: 'native', name: 'c:pread', program: 'pread' },
 ];
 
-/** Measures of one case that are no separate subject of work: own clocks, own process starts. */
+/** Peers of one case only, without a process that does work. */
 export const CLOCK_SUBJECTS = ['performance.now', 'process.hrtime', 'Date.now'] as const;
+export const EMPTY_MODULE_SUBJECT = 'empty-module';
 
 export const SUBJECT_NAMES: readonly string[] = [
   ...SUBJECTS.map((subject) => subject.name),
   ...CLOCK_SUBJECTS,
+  EMPTY_MODULE_SUBJECT,
 ];
 
 export function subjectByName(name: string): Subject {

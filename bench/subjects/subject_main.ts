@@ -1,6 +1,6 @@
 // The process of one JavaScript subject: `subject_main NAME DRIVER MEMORY [FS INDEX]`, spoken to
-// over stdin and stdout (harness/protocol.ts). FS and INDEX are the files of nephrite/fs and nephrite;
-// without them the subject is Node's own fs. Nothing of nephrite is loaded in a Node subject.
+// over stdin and stdout (harness/protocol.ts). FS and INDEX are the files of nephrite/fs and of
+// nephrite; without them the subject is Node's own fs. Nothing of nephrite is loaded in a Node subject.
 // A failure is an `error` line and the process goes on; it ends when its stdin does.
 import { readFileSync } from 'node:fs';
 import * as nodePromises from 'node:fs/promises';
