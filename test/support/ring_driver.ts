@@ -66,7 +66,8 @@ export class RingDriver implements Disposable {
   readonly #generations: Uint32Array;
   readonly #waiting = new Map<number, (completion: Completion) => void>();
   #strayWaiters: (() => void)[] = [];
-  #arena: { id: number; bytes: Uint8Array; used: number } | null = null;
+  /** All of them: an arena must stay reachable while entries point into it. */
+  readonly #arenas: { id: number; bytes: Uint8Array; used: number }[] = [];
 
   constructor(create: CreateBackend, overrides: Partial<BackendOptions> = {}) {
     this.backend = create({
@@ -95,14 +96,15 @@ export class RingDriver implements Disposable {
 
   /** Memory for buffers and long paths, valid until the driver is closed. */
   region(bytes: number): Region {
-    if (this.#arena === null || this.#arena.used + bytes > this.#arena.bytes.length) {
+    let arena = this.#arenas.at(-1);
+    if (arena === undefined || arena.used + bytes > arena.bytes.length) {
       const { id, buffer } = this.backend.addArena(Math.max(ARENA_BYTES, bytes));
-      this.#arena = { id, bytes: new Uint8Array(buffer), used: 0 };
+      arena = { id, bytes: new Uint8Array(buffer), used: 0 };
+      this.#arenas.push(arena);
     }
-    const offset = this.#arena.used;
-    this.#arena.used += (bytes + 63) & ~63;
-    const view = this.#arena.bytes.subarray(offset, offset + bytes);
-    return { arena: this.#arena.id, offset, bytes: view };
+    const offset = arena.used;
+    arena.used += (bytes + 63) & ~63;
+    return { arena: arena.id, offset, bytes: arena.bytes.subarray(offset, offset + bytes) };
   }
 
   takeSlot(): { slot: number; generation: number } {
