@@ -5,7 +5,7 @@
 // it. Invariants: only functions whose old and new version behave the same (glibc merged libpthread
 // and libdl into libc without changing them). Empty on musl, on other systems, on older toolchains
 // and on architectures not listed. What is missing here is found by
-// test/integration/prebuild.test.ts.
+// test/integration/tarball.test.ts.
 #if defined(__linux__)
 #include <features.h>
 #endif

@@ -1,15 +1,32 @@
 // An application with this package installed from its tarball, in a temporary folder, offline.
-// Method: `npm pack` of the checkout; the one runtime dependency is packed from node_modules, so
-// that npm resolves both without a network. Owner: the test that made it; it calls remove().
+// Method: `npm pack` of the checkout; its runtime dependencies are packed from node_modules, so that
+// npm resolves all without a network. Owner: the test that made it; it calls remove().
 // Invariants: nothing is written into the repository.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './root.ts';
 
 const NPM = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+
+/** What an install brings besides the package itself. */
+export const RUNTIME_DEPENDENCIES: readonly string[] = Object.keys(
+  (
+    JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+    }
+  ).dependencies,
+);
 
 export interface InstallOptions {
   /** Adds a prebuild of this machine to the tarball, as the release does. */
@@ -41,7 +58,7 @@ export class InstalledApp {
     writeFileSync(join(this.path, 'package.json'), JSON.stringify(manifest));
     const tarballs = [
       options.hasPrebuild ? this.#packWithPrebuild() : this.#pack(ROOT),
-      this.#pack(join(ROOT, 'node_modules', 'node-gyp-build')),
+      ...RUNTIME_DEPENDENCIES.map((name) => this.#pack(join(ROOT, 'node_modules', name))),
     ];
     const scripts = options.runsScripts ? '--foreground-scripts' : '--ignore-scripts';
     const args = ['install', '--offline', scripts, ...QUIET, ...tarballs];
