@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { findNodeDir, findNodeGyp } from './node_headers.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const isDebug = process.argv.includes('--debug');
+const mode = process.argv.includes('--debug') ? '--debug' : '--release';
 const { command, args } = findNodeGyp();
 /** @param {string[]} step */
 const run = (step) => {
   const result = spawnSync(
     command,
-    [...args, ...step, `--nodedir=${findNodeDir()}`, isDebug ? '--debug' : '--release'],
+    [...args, ...step, `--nodedir=${findNodeDir()}`, '--jobs=max', mode],
     { cwd: root, stdio: 'inherit', env: { ...process.env, npm_config_loglevel: 'error' } },
   );
   if (result.status !== 0) process.exit(result.status ?? 1);

@@ -27,6 +27,7 @@ export async function prebuild(outDir) {
     symlinkSync(join(root, 'node_modules'), join(cwd, 'node_modules'), 'junction');
     process.env.npm_config_nodedir = findNodeDir();
     process.env.npm_config_loglevel = 'error';
+    process.env.npm_config_jobs = 'max';
     mkdirSync(outDir, { recursive: true });
     /** @type {Promise<void>} */
     const built = new Promise((done, failed) => {

@@ -55,7 +55,8 @@ export function readVitest(file) {
     return { passed: 0, failed: 1, skipped: 0, note: 'vitest wrote no report' };
   /**
    * @type {{
-   *   numPassedTests: number, numFailedTests: number, numPendingTests: number, numTodoTests: number,
+   *   numPassedTests: number, numFailedTests: number,
+   *   numPendingTests: number, numTodoTests: number,
    *   testResults: { status: string, assertionResults: { status: string }[] }[],
    * }}
    */

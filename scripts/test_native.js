@@ -1,6 +1,6 @@
 // Native unit tests: `npm run test:native -- [plain] [asan] [tsan] [windows]`; the first three
-// without arguments. Builds with CMake through cmake-js against this machine's Node headers (nothing
-// is downloaded), runs each executable, counts its TAP lines, and ends with `N passed, N failed,
+// without arguments. Builds with CMake through cmake-js against this machine's Node headers (no
+// download), runs each executable, counts its TAP lines, and ends with `N passed, N failed,
 // N skipped`. `windows` cross-compiles with mingw-w64 and runs under wine.
 // Options: --filter=TEXT runs the titles containing it; --report=FILE appends the counts as JSON.
 // Invariants: an executable that dies counts as a failure, whatever it printed before. Machines

@@ -102,10 +102,11 @@ describe('native load: the real addon', () => {
        import { loadNative, setNativePath } from ${JSON.stringify(file)};
        if (isMainThread) {
          setNativePath(${JSON.stringify(addonPath)});
-         const types = await Promise.all(Array.from({ length: 20 }, () => new Promise((done, failed) => {
+         const start = () => new Promise((done, failed) => {
            const worker = new Worker(new URL(import.meta.url));
            worker.once('message', done).once('error', failed);
-         })));
+         });
+         const types = await Promise.all(Array.from({ length: 20 }, start));
          console.log(JSON.stringify(types));
        } else {
          parentPort.postMessage(typeof loadNative().addon);
@@ -136,8 +137,8 @@ describe('native load: the real addon', () => {
       `import * as a from ${JSON.stringify(first)};
        import * as b from ${JSON.stringify(second)};
        const path = ${JSON.stringify(addonPath)};
-       const [left, right] = [a.loadNative({ path }), b.loadNative({ path })];
-       console.log(JSON.stringify([typeof left.addon, typeof right.addon, left.addon !== right.addon]));`,
+       const [left, right] = [a.loadNative({ path }).addon, b.loadNative({ path }).addon];
+       console.log(JSON.stringify([typeof left, typeof right, left !== right]));`,
     );
     expect(found).toEqual(['object', 'object', true]);
   });

@@ -1,4 +1,4 @@
-// Counting of test results: what the drivers print as `N passed, N failed` must be what runners saw.
+// Counting of test results: what drivers print as `N passed, N failed` is what the runners saw.
 // Method: each runner's output is written as that runner writes it, with failures of every kind.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
