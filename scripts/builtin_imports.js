@@ -1,9 +1,9 @@
 // esbuild plugin: `import { a } from 'node:x'` becomes process.getBuiltinModule('node:x').a.
 // Why: linking an ES module against a builtin builds a facade of all its exports, which evaluates
-// lazy ones (fs.promises, util.MIMEType, ...). It was a third of the time of `import 'nephrite/fs'`;
-// numbers in DECISIONS.md. Semantics stay: functions are taken at import time, as named imports are.
-// node:worker_threads is not loaded before one of its functions is called: loading it costs as much as
-// everything else together, and the library calls it at first use, never per operation.
+// lazy ones (fs.promises, util.MIMEType, ...): a third of the time of `import 'nephrite/fs'`, see
+// DECISIONS.md. Functions are taken at import time, as named imports are. node:worker_threads is
+// not loaded before one of its functions is called: loading it costs as much as everything else
+// together, and the library calls it at first use, never per operation.
 // Invariants: a name that this Node does not have fails the build; unused names are dropped.
 // Not here: sources outside lib/ (tests and scripts import builtins the usual way).
 

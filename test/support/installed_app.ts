@@ -1,6 +1,6 @@
 // An application with this package installed from its tarball, in a temporary folder, offline.
-// Method: `npm pack` of the checkout; its runtime dependencies are packed from node_modules, so that
-// npm resolves all without a network. Owner: the test that made it; it calls remove().
+// Method: `npm pack` of the checkout; its runtime dependencies are packed from node_modules, so
+// that npm resolves all without a network. Owner: the test that made it; it calls remove().
 // Invariants: nothing is written into the repository.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {

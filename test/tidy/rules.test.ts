@@ -83,6 +83,13 @@ describe('tidy rules: shape', () => {
     expect(linesFound(functionSize, path, isTooLong)).toEqual([1]);
   });
 
+  it('shape: a constructor that opens on its initializer line ends at its own brace', () => {
+    const short = '  A()\n      : a_(1) {\n    x;\n  }\n';
+    expect(linesFound(functionSize, 'native/a.h', short + '  int b;\n'.repeat(100))).toEqual([]);
+    const long = `  A()\n      : a_(1) {\n${'    x;\n'.repeat(100)}  }\n`;
+    expect(linesFound(functionSize, 'native/a.h', long)).toEqual([2]);
+  });
+
   it('shape: a suite, a class and a namespace are not functions', () => {
     const body = '  x;\n'.repeat(100);
     expect(linesFound(functionSize, 'a.test.ts', `describe('x', () => {\n${body}});\n`)).toEqual(
@@ -99,7 +106,10 @@ describe('tidy rules: shape', () => {
     expect(linesFound(headerComment, 'lib/a.ts', `import x from 'y';\n`)).toEqual([1]);
     expect(linesFound(headerComment, 'lib/a.ts', '// One.\n// Two.\n')).toEqual([]);
     expect(linesFound(headerComment, 'native/a.cc', '// One.\n')).toEqual([1]);
-    const pair = ['native/a.cc', 'native/a.h'].map((path) => ({ path, text: '// One.\n' }));
+    const pair = ['native/a.cc', 'native/a_posix.cc', 'native/a.h'].map((path) => ({
+      path,
+      text: '// One.\n',
+    }));
     expect(headerComment(pair).map(({ path }) => path)).toEqual(['native/a.h']);
     expect(
       linesFound(headerComment, 'bin/a.js', '#!/usr/bin/env node\n// One.\n// Two.\n'),

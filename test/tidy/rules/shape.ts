@@ -1,6 +1,6 @@
 // Shape: a file fits on few screens, a function on one, and both say first what they are.
 // The function check reads indentation, which the formatters guarantee: a block ends at the first
-// line that is indented like its start and begins with a closing brace.
+// line that is indented no deeper than its start and begins with a closing brace.
 // Invariants: generated files are exempt, test suites are containers, not functions.
 import { type Finding, linesOf, type Rule, type SourceFile } from '../source_file.ts';
 
@@ -33,7 +33,7 @@ export const lineWidth: Rule = (files) =>
     }),
   );
 
-/** A .cc whose .h says it all may open with one line. */
+/** A .cc whose .h says it all may open with one line; select_linux.cc belongs to select.h. */
 export const headerComment: Rule = (files) => {
   const paths = new Set(files.map(({ path }) => path));
   return handWritten(files).flatMap((file) => {
@@ -41,7 +41,8 @@ export const headerComment: Rule = (files) => {
     if (lines[0]?.startsWith('#!')) lines.shift();
     const end = lines.findIndex((line) => !/^(\/\/|\/?\*| \*)/.test(line));
     const count = end === -1 ? lines.length : end;
-    const hasHeader = file.path.endsWith('.cc') && paths.has(file.path.replace(/cc$/, 'h'));
+    const header = file.path.replace(/(_linux|_mac|_posix|_windows)?\.cc$/, '.h');
+    const hasHeader = header !== file.path && paths.has(header);
     const least = hasHeader ? 1 : HEADER_LINES_MIN;
     if (count >= least && count <= HEADER_LINES_MAX) return [];
     const message =
@@ -58,9 +59,9 @@ function longFunctions(file: SourceFile): Finding[] {
   const findings: Finding[] = [];
   for (const [start, line] of lines.entries()) {
     if (!opensFunction(file, line)) continue;
-    const indent = /^ */.exec(line)?.[0] ?? '';
-    const close = `${indent}}`;
-    const length = lines.slice(start).findIndex((each) => each.startsWith(close)) + 1;
+    // At most as deep as its start: a constructor may open on the line of its member initializers.
+    const close = new RegExp(`^ {0,${/^ */.exec(line)?.[0].length ?? 0}}}`);
+    const length = lines.slice(start).findIndex((each) => close.test(each)) + 1;
     if (length <= FUNCTION_LINES_MAX || isSuite(file, lines.slice(start, start + length))) continue;
     const message = `a function of ${length} lines; at most ${FUNCTION_LINES_MAX}`;
     findings.push({ path: file.path, line: start + 1, message });
