@@ -33,7 +33,14 @@
       'native/backend/posix_paths.cc',
       'native/base/pages_posix.cc',
     ],
-    'win_sources': [],
+    'win_sources': [
+      'native/backend/completion_port.cc',
+      'native/backend/iocp.cc',
+      'native/backend/select_windows.cc',
+      'native/backend/windows_errors.cc',
+      'native/backend/windows_open.cc',
+      'native/base/pages_windows.cc',
+    ],
   },
   'targets': [
     {
