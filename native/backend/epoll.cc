@@ -32,8 +32,8 @@ Direction direction_of(const Operation& operation) {
 
 }  // namespace
 
-EpollBackend::EpollBackend(std::shared_ptr<PollerMemory> memory)
-    : client_(std::make_shared<PoolClient>()) {
+EpollBackend::EpollBackend(std::shared_ptr<PollerMemory> memory) {
+  client_ = std::make_shared<PoolClient>();
   client_->memory = std::move(memory);
   client_->inbox = std::make_shared<Inbox>();
 }

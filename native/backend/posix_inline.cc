@@ -121,27 +121,27 @@ std::uint64_t no_follow_flag(const Operation& operation) {
 // Opens for good what was found to be a file or a directory of a local file system. O_NONBLOCK
 // keeps a lease of somebody else (F_SETLEASE, up to 45 s) from blocking this thread; on success it
 // is taken off again, since io_uring and others look at it.
-InlineOutcome open_local(Operation& operation, std::uint64_t flags,
-                         const abi::StatRecord& record, std::uint64_t* syscall_count) {
-  const std::int32_t fd = open_cached(operation.path, flags | O_NONBLOCK, syscall_count);
-  switch (fd) {
-    case -EINVAL:  // flags that open(2) ignores and openat2(2) does not
-    case -ENXIO:   // replaced by a FIFO since it was looked at
-      return InlineOutcome::kUnknown;
-    default:
-      break;
+InlineOutcome open_local(Operation& operation, std::uint64_t flags, std::uint64_t* syscall_count) {
+  const std::int32_t opened = open_cached(operation.path, flags | O_NONBLOCK, syscall_count);
+  // Flags that open(2) ignores and openat2(2) does not; replaced by a FIFO since it was looked at.
+  if (opened == -EINVAL || opened == -ENXIO) return InlineOutcome::kUnknown;
+  if (is_undecided(opened)) return InlineOutcome::kWillNotWait;
+  operation.result_flags = 0;
+  if (opened < 0) return done(operation, opened);
+  UniqueFd fd(opened);
+  // Looked at again: the name may mean another file by now, and its size is what will be read.
+  abi::StatRecord record{};
+  if (peek(fd.get(), posix::kTypeMask | posix::kSizeMask, &record, syscall_count) < 0 ||
+      posix::kind_may_wait(record, operation.entry.argument0)) {
+    return InlineOutcome::kUnknown;
   }
-  if (fd < 0 && is_undecided(fd)) return InlineOutcome::kWillNotWait;
-  if (fd >= 0 && (flags & (O_NONBLOCK | O_PATH)) == 0) {
+  if ((flags & (O_NONBLOCK | O_PATH)) == 0) {
     ++*syscall_count;
     const auto status = static_cast<int>(flags & ~std::uint64_t{O_ACCMODE | O_CLOEXEC});
-    if (::fcntl(fd, F_SETFL, status) < 0) {
-      UniqueFd{fd};
-      return InlineOutcome::kWillNotWait;
-    }
+    if (::fcntl(fd.get(), F_SETFL, status) < 0) return InlineOutcome::kWillNotWait;
   }
-  operation.result_flags = fd >= 0 ? open_flags_for(record, Locality::kLocal) : 0;
-  return done(operation, fd);
+  operation.result_flags = open_flags_for(record, locality_of(record));
+  return done(operation, fd.release());
 }
 
 InlineOutcome try_open(Operation& operation, std::uint64_t* syscall_count) {
@@ -164,7 +164,7 @@ InlineOutcome try_open(Operation& operation, std::uint64_t* syscall_count) {
   }
   const UniqueFd handle(found);
   abi::StatRecord record{};
-  const std::int32_t error = peek(found, posix::kTypeMask | posix::kSizeMask, &record, syscall_count);
+  const std::int32_t error = peek(found, posix::kTypeMask, &record, syscall_count);
   ++*syscall_count;  // the handle's close
   if (error < 0) return InlineOutcome::kUnknown;
   if (posix::kind_may_wait(record, operation.entry.argument0)) return InlineOutcome::kMayWait;
@@ -173,7 +173,7 @@ InlineOutcome try_open(Operation& operation, std::uint64_t* syscall_count) {
   if (locality == Locality::kUnknown) return InlineOutcome::kUnknown;
   operation.is_classified = true;
   if (may_change || locality != Locality::kLocal) return InlineOutcome::kWillNotWait;
-  const InlineOutcome outcome = open_local(operation, flags, record, syscall_count);
+  const InlineOutcome outcome = open_local(operation, flags, syscall_count);
   if (outcome == InlineOutcome::kUnknown) operation.is_classified = false;
   return outcome;
 }

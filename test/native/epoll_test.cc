@@ -1,0 +1,355 @@
+// Epoll backend behind a real Poller: readiness, order, cancellation, parking, teardown. Every wait
+// goes through the park protocol, so a lost wake shows as a lost operation.
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/unique_fd.h"
+#include "eventually.h"
+#include "harness.h"
+#include "poller_driver.h"
+#include "temp_dir.h"
+
+using nephrite::UniqueFd;
+using test::Opcode;
+using test::PollerDriver;
+using test::SubmissionEntry;
+using test::TempDir;
+
+namespace {
+
+struct Pipe {
+  UniqueFd in;
+  UniqueFd out;
+  explicit Pipe(int flags = 0) {
+    int ends[2];
+    CHECK_EQ(::pipe2(ends, O_CLOEXEC | flags), 0);
+    in.reset(ends[0]);
+    out.reset(ends[1]);
+  }
+  void put(std::string_view text) const {
+    CHECK_EQ(::write(out.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+};
+
+struct Epoll : PollerDriver {
+  explicit Epoll(std::uint32_t slot_count = 64) : PollerDriver("epoll", slot_count) {
+    CHECK_EQ(opened.error, 0);
+  }
+  std::uint64_t syscalls() const { return poller->backend().counters().syscall_count; }
+  std::uint64_t pooled() const { return poller->backend().counters().pooled_count; }
+};
+
+}  // namespace
+
+TEST("epoll: a cached read is done inside the enter that submits it, without a pool") {
+  TempDir dir;
+  Epoll epoll;
+  const UniqueFd fd(::open(dir.write("a", "hello").c_str(), O_RDONLY | O_CLOEXEC));
+  SubmissionEntry read = epoll.with_buffer(Opcode::kRead, fd.get(), 100);
+  read.offset = 0;
+  epoll.submit(read);
+  const std::uint64_t before = epoll.syscalls();
+  epoll.enter();
+  const bool is_inline = epoll.peek(read).has_value();
+  EXPECT_EQ(epoll.result_of(read), 5);
+  EXPECT_TRUE(std::string_view(epoll.buffer_of(read), 5) == "hello");
+  if (!is_inline) SKIP("no RWF_NOWAIT on this file system");
+  EXPECT_EQ(epoll.syscalls() - before, 1u);
+  EXPECT_EQ(epoll.pooled(), 0u);
+}
+
+TEST("epoll: reads of a pipe wait for data, blocking descriptor or not, and are served in order") {
+  for (const int flags : {0, O_NONBLOCK}) {
+    Epoll epoll;
+    const Pipe pipe(flags);
+    const SubmissionEntry first = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 3);
+    const SubmissionEntry second = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 3);
+    epoll.submit(first);
+    epoll.submit(second);
+    epoll.enter();
+    EXPECT_TRUE(!epoll.peek(first).has_value());
+    EXPECT_TRUE(epoll.poller->park());
+    EXPECT_TRUE(!epoll.is_woken(0));
+    pipe.put("abc");
+    EXPECT_TRUE(epoll.is_woken(PollerDriver::kLostMs));
+    REQUIRE_EQ(epoll.result_of(first), 3);
+    EXPECT_TRUE(std::string_view(epoll.buffer_of(first), 3) == "abc");
+    EXPECT_TRUE(!epoll.peek(second).has_value());
+    pipe.put("de");
+    REQUIRE_EQ(epoll.result_of(second), 2);
+    EXPECT_TRUE(std::string_view(epoll.buffer_of(second), 2) == "de");
+  }
+}
+
+TEST("epoll: a read that comes later does not overtake one that waits") {
+  Epoll epoll;
+  const Pipe pipe;
+  const SubmissionEntry first = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  epoll.submit(first);
+  epoll.enter();
+  pipe.put("12345678abc");
+  const SubmissionEntry second = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  epoll.submit(second);
+  EXPECT_EQ(epoll.result_of(second), 3);
+  EXPECT_TRUE(std::string_view(epoll.buffer_of(first), 8) == "12345678");
+  EXPECT_EQ(epoll.result_of(first), 8);
+}
+
+TEST("epoll: the end of a pipe is 0, for all that wait") {
+  Epoll epoll;
+  Pipe pipe;
+  const SubmissionEntry first = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  const SubmissionEntry second = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  epoll.submit(first);
+  epoll.submit(second);
+  epoll.enter();
+  pipe.out.reset();
+  EXPECT_EQ(epoll.result_of(first), 0);
+  EXPECT_EQ(epoll.result_of(second), 0);
+}
+
+TEST("epoll: a write to a full pipe waits for room and then moves what fits") {
+  Epoll epoll;
+  const Pipe pipe;
+  std::string filling(4096, 'x');
+  CHECK_EQ(::fcntl(pipe.out.get(), F_SETPIPE_SZ, 4096), 4096);
+  pipe.put(filling);
+  const SubmissionEntry write = epoll.write_text(pipe.out.get(), "tail");
+  epoll.submit(write);
+  epoll.enter();
+  EXPECT_TRUE(!epoll.peek(write).has_value());
+  REQUIRE_EQ(::read(pipe.in.get(), filling.data(), 4096), 4096);
+  EXPECT_EQ(epoll.result_of(write), 4);
+  REQUIRE_EQ(::read(pipe.in.get(), filling.data(), 4096), 4);
+  EXPECT_TRUE(filling.substr(0, 4) == "tail");
+}
+
+TEST("epoll: both directions of one socket wait at once") {
+  Epoll epoll;
+  int ends[2];
+  REQUIRE_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const UniqueFd near(ends[0]);
+  const UniqueFd far(ends[1]);
+  const std::string filling(4096, 'x');
+  while (::send(near.get(), filling.data(), filling.size(), MSG_DONTWAIT) > 0) {
+  }
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, near.get(), 8);
+  const SubmissionEntry write = epoll.write_text(near.get(), "more");
+  epoll.submit(read);
+  epoll.submit(write);
+  epoll.enter();
+  EXPECT_TRUE(!epoll.peek(read).has_value());
+  EXPECT_TRUE(!epoll.peek(write).has_value());
+  REQUIRE_EQ(::write(far.get(), "hi", 2), 2);
+  EXPECT_EQ(epoll.result_of(read), 2);
+  EXPECT_TRUE(!epoll.peek(write).has_value());
+  std::string drain(1 << 20, 0);
+  while (::recv(far.get(), drain.data(), drain.size(), MSG_DONTWAIT) > 0) {
+  }
+  EXPECT_EQ(epoll.result_of(write), 4);
+}
+
+TEST("epoll: an idle poller with a waiting read is not woken, and does not spin") {
+  Epoll epoll;
+  const Pipe pipe(O_NONBLOCK);
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  epoll.submit(read);
+  epoll.enter();
+  REQUIRE_TRUE(epoll.poller->park());
+  // Not a wait for something: the time over which no wake may come.
+  EXPECT_TRUE(!epoll.is_woken(100));
+  const std::uint64_t before = epoll.syscalls();
+  epoll.enter();
+  EXPECT_TRUE(epoll.syscalls() - before <= 1);
+  EXPECT_EQ(epoll.cancel(read), 0);
+  EXPECT_EQ(epoll.result_of(read), -ECANCELED);
+}
+
+TEST("epoll: a cancelled wait leaves no bytes taken and no wake behind") {
+  Epoll epoll;
+  const Pipe pipe;
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  epoll.submit(read);
+  epoll.enter();
+  EXPECT_EQ(epoll.cancel(read), 0);
+  EXPECT_EQ(epoll.result_of(read), -ECANCELED);
+  pipe.put("kept");
+  for (int round = 0; round < 3; round++) {  // at most one event was armed
+    if (!epoll.poller->park() || !epoll.is_woken(0)) break;
+    epoll.poller->acknowledge();
+    epoll.enter();
+  }
+  EXPECT_TRUE(epoll.poller->park());
+  EXPECT_TRUE(!epoll.is_woken(0));
+  const SubmissionEntry again = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  EXPECT_EQ(epoll.run(again), 4);
+}
+
+TEST("epoll: a descriptor number used again is not served by an old registration") {
+  Epoll epoll;
+  Pipe first;
+  const int number = first.in.get();
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, number, 8);
+  epoll.submit(read);
+  epoll.enter();
+  const UniqueFd kept(::dup(number));  // keeps the first pipe's registration alive
+  EXPECT_EQ(epoll.cancel(read), 0);
+  EXPECT_EQ(epoll.result_of(read), -ECANCELED);
+  first.in.reset();
+  const Pipe second;
+  REQUIRE_EQ(second.in.get(), number);
+  const SubmissionEntry again = epoll.with_buffer(Opcode::kRead, number, 8);
+  epoll.submit(again);
+  epoll.enter();
+  first.put("old");
+  EXPECT_TRUE(!epoll.peek(again).has_value());
+  second.put("fresh");
+  EXPECT_EQ(epoll.result_of(again), 5);
+  EXPECT_TRUE(std::string_view(epoll.buffer_of(again), 5) == "fresh");
+}
+
+TEST("epoll: devices: an endless one, a full one, a counter that blocks") {
+  Epoll epoll;
+  const UniqueFd zero(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, zero.get(), 64);
+  std::memset(epoll.buffer_of(read), 1, 64);
+  EXPECT_EQ(epoll.run(read), 64);
+  EXPECT_TRUE(epoll.buffer_of(read)[63] == 0);
+  const UniqueFd full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
+  EXPECT_EQ(epoll.run(epoll.write_text(full.get(), "x")), -ENOSPC);
+  const UniqueFd counter(::eventfd(0, EFD_CLOEXEC));
+  const SubmissionEntry wait = epoll.with_buffer(Opcode::kRead, counter.get(), 8);
+  epoll.submit(wait);
+  epoll.enter();
+  EXPECT_TRUE(!epoll.peek(wait).has_value());
+  const std::uint64_t one = 1;
+  REQUIRE_EQ(::write(counter.get(), &one, 8), 8);
+  EXPECT_EQ(epoll.result_of(wait), 8);
+}
+
+TEST("epoll: a terminal is read when its line is complete") {
+  Epoll epoll;
+  const UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  if (!master.valid() || ::grantpt(master.get()) != 0 || ::unlockpt(master.get()) != 0) {
+    SKIP("no pseudo-terminals here");
+  }
+  char name[64];
+  REQUIRE_EQ(::ptsname_r(master.get(), name, sizeof name), 0);
+  const UniqueFd terminal(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  REQUIRE_TRUE(terminal.valid());
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, terminal.get(), 100);
+  epoll.submit(read);
+  epoll.enter();
+  REQUIRE_EQ(::write(master.get(), "li", 2), 2);
+  epoll.enter();
+  EXPECT_TRUE(!epoll.peek(read).has_value());
+  REQUIRE_EQ(::write(master.get(), "ne\n", 3), 3);
+  EXPECT_EQ(epoll.result_of(read), 5);
+  EXPECT_EQ(epoll.run(epoll.write_text(terminal.get(), "out")), 3);
+}
+
+TEST("epoll: a FIFO is opened and read while eight others wait; cancelled opens leak nothing") {
+  TempDir dir;
+  const int before = test::open_descriptor_count();
+  {
+    Epoll epoll;
+    std::vector<SubmissionEntry> opens;
+    for (int index = 0; index < 8; index++) {
+      SubmissionEntry open = epoll.with_path(Opcode::kOpen, dir.fifo("f" + std::to_string(index)));
+      open.argument0 = O_RDONLY;
+      opens.push_back(open);
+      epoll.submit(open);
+    }
+    EXPECT_EQ(epoll.run(epoll.with_path(Opcode::kStat, dir.path())), 0);
+    const UniqueFd writer(::open(dir.file("f3").c_str(), O_WRONLY | O_CLOEXEC));
+    const std::int32_t fd = epoll.result_of(opens[3]);
+    REQUIRE_TRUE(fd >= 0);
+    const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, fd, 10);
+    epoll.submit(read);
+    epoll.enter();
+    EXPECT_TRUE(!epoll.peek(read).has_value());
+    REQUIRE_EQ(::write(writer.get(), "data", 4), 4);
+    EXPECT_EQ(epoll.result_of(read), 4);
+    for (std::size_t index = 0; index < 8; index++) {
+      if (index == 3) continue;
+      const std::int32_t answer = epoll.cancel(opens[index]);
+      EXPECT_TRUE(answer == 0 || answer == -EALREADY);
+    }
+  }
+  // The poller is gone; what its threads still open, they close.
+  for (int index = 0; index < 8; index++) {
+    if (index == 3) continue;
+    const UniqueFd writer(
+        ::open(dir.file("f" + std::to_string(index)).c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!writer.valid()) continue;  // was still queued when it was cancelled
+    pollfd reader_is_gone{writer.get(), 0, 0};
+    EXPECT_EQ(::poll(&reader_is_gone, 1, PollerDriver::kLostMs), 1);
+  }
+  // The pool's last thread lets go of the inbox a moment later.
+  EXPECT_TRUE(test::eventually([before] { return test::open_descriptor_count() == before; }));
+}
+
+TEST("epoll: wake from another thread reaches a parked poller, every time") {
+  Epoll epoll;
+  for (int round = 0; round < 200; round++) {
+    epoll.enter();
+    REQUIRE_TRUE(epoll.poller->park());
+    std::thread other([&epoll] { epoll.poller->wake(); });
+    const bool is_woken = epoll.is_woken(PollerDriver::kLostMs);
+    other.join();
+    REQUIRE_TRUE(is_woken);
+    epoll.poller->acknowledge();
+    epoll.enter();
+    REQUIRE_TRUE(!epoll.is_woken(0));
+  }
+}
+
+TEST("epoll: an enter with a time limit ends with it, or with the first completion") {
+  Epoll epoll;
+  const Pipe pipe;
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
+  epoll.submit(read);
+  const std::uint64_t start_ns = nephrite::monotonic_now_ns();
+  epoll.poller->enter(nephrite::abi::kEnterSubmit, 20'000'000);
+  EXPECT_TRUE(nephrite::monotonic_now_ns() - start_ns >= 20'000'000);
+  std::thread other([&pipe] { pipe.put("x"); });
+  const std::uint32_t count = epoll.poller->enter(nephrite::abi::kEnterCollect, 20'000'000'000);
+  other.join();
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(epoll.result_of(read), 1);
+}
+
+TEST("epoll: destroyed with reads, pool jobs and FIFO opens pending") {
+  TempDir dir;
+  const int before = test::open_descriptor_count();
+  {
+    const Pipe pipe;
+    {
+      Epoll epoll(256);
+      SubmissionEntry open = epoll.with_path(Opcode::kOpen, dir.fifo("f"));
+      open.argument0 = O_RDONLY;
+      epoll.submit(open);
+      for (int index = 0; index < 100; index++) {
+        epoll.submit(epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8));
+        SubmissionEntry create =
+            epoll.with_path(Opcode::kOpen, dir.file("new" + std::to_string(index)));
+        create.argument0 = O_CREAT | O_WRONLY;
+        create.argument1 = 0600;
+        epoll.submit(create);
+      }
+      epoll.enter();
+    }
+    const UniqueFd writer(::open(dir.file("f").c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
+    if (writer.valid()) {
+      pollfd reader_is_gone{writer.get(), 0, 0};
+      EXPECT_EQ(::poll(&reader_is_gone, 1, PollerDriver::kLostMs), 1);
+    }
+  }
+  // The pool's last thread lets go of the inbox a moment later.
+  EXPECT_TRUE(test::eventually([before] { return test::open_descriptor_count() == before; }));
+}
