@@ -15,7 +15,7 @@ export type OperationState = typeof PENDING | typeof FULFILLED | typeof REJECTED
 
 /** Something that waits for an operation. One waiter object is in at most one list at a time. */
 export interface OperationWaiter {
-  /** Owned by the operation while subscribed. */
+  /** Owned by the operation while subscribed, undefined otherwise. */
   nextWaiter: OperationWaiter | undefined;
   operationSettled(operation: Operation<unknown>): void;
 }
@@ -30,9 +30,11 @@ type OnRejected<B> = ((reason: unknown) => B | PromiseLike<B>) | null | undefine
 export class Operation<T> implements Promise<T> {
   #state: OperationState = PENDING;
   #value: unknown = undefined;
-  #waiters: OperationWaiter | undefined = undefined;
-  // Set when a failure found no waiter: Node's own machinery then reports or forgives it.
-  #unobserved: Promise<never> | undefined = undefined;
+  // A ring through nextWaiter: the last one's next is the first one.
+  #lastWaiter: OperationWaiter | undefined = undefined;
+  // Set when a failure found no waiter: Node's own machinery then reports or forgives it. Null once
+  // somebody has looked at the outcome.
+  #unobserved: Promise<never> | undefined | null = undefined;
   #housekeeper: OperationWaiter | undefined = undefined;
 
   get state(): OperationState {
@@ -66,26 +68,36 @@ export class Operation<T> implements Promise<T> {
       return;
     }
     invariant(waiter.nextWaiter === undefined, 'waiter is in no list');
-    const last = this.#waiters;
-    if (last === undefined) {
-      this.#waiters = waiter;
-      return;
-    }
-    // First in, first out, as promise reactions. More than one waiter is rare.
-    let tail = last;
-    while (tail.nextWaiter !== undefined) tail = tail.nextWaiter;
-    tail.nextWaiter = waiter;
+    const last = this.#lastWaiter;
+    // First in, first out, as promise reactions.
+    waiter.nextWaiter = last === undefined ? waiter : last.nextWaiter;
+    if (last !== undefined) last.nextWaiter = waiter;
+    this.#lastWaiter = waiter;
   }
 
   unsubscribe(waiter: OperationWaiter): void {
-    let previous: OperationWaiter | undefined;
-    for (let item = this.#waiters; item !== undefined; previous = item, item = item.nextWaiter) {
-      if (item !== waiter) continue;
-      if (previous === undefined) this.#waiters = item.nextWaiter;
-      else previous.nextWaiter = item.nextWaiter;
-      item.nextWaiter = undefined;
-      return;
+    const last = this.#lastWaiter;
+    if (last === undefined) return;
+    let previous = last;
+    do {
+      const item = previous.nextWaiter as OperationWaiter;
+      if (item === waiter) {
+        this.#removeAfter(previous);
+        return;
+      }
+      previous = item;
+    } while (previous !== last);
+  }
+
+  #removeAfter(previous: OperationWaiter): OperationWaiter {
+    const removed = previous.nextWaiter as OperationWaiter;
+    if (removed === previous) this.#lastWaiter = undefined;
+    else {
+      previous.nextWaiter = removed.nextWaiter;
+      if (removed === this.#lastWaiter) this.#lastWaiter = previous;
     }
+    removed.nextWaiter = undefined;
+    return removed;
   }
 
   /**
@@ -99,9 +111,8 @@ export class Operation<T> implements Promise<T> {
 
   /** The failure, if there is one, has found somebody. */
   markObserved(): void {
-    if (this.#unobserved === undefined) return;
-    this.#unobserved.catch(() => {});
-    this.#unobserved = undefined;
+    this.#unobserved?.catch(() => {});
+    this.#unobserved = null;
   }
 
   protected fulfill(value: T): void {
@@ -116,21 +127,32 @@ export class Operation<T> implements Promise<T> {
     invariant(this.#state === PENDING, 'operation settles once', this.#state, state);
     this.#state = state;
     this.#value = value;
-    if (this.#housekeeper !== undefined) {
-      this.#housekeeper.operationSettled(this);
-      this.#housekeeper = undefined;
+    if (this.#lastWaiter === undefined && state === REJECTED) this.#reportUnobserved();
+    if (this.#housekeeper !== undefined) this.#settleHousekeeper(this.#housekeeper);
+    else if (this.#lastWaiter !== undefined) this.notify();
+  }
+
+  #settleHousekeeper(housekeeper: OperationWaiter): void {
+    this.#housekeeper = undefined;
+    try {
+      housekeeper.operationSettled(this);
+    } finally {
+      // Also when a 'close' listener throws: its exception is not theirs.
+      if (this.#lastWaiter !== undefined) this.notify();
     }
-    let waiter = this.#waiters;
-    this.#waiters = undefined;
-    if (waiter === undefined) {
-      if (state === REJECTED) this.#unobserved = Promise.reject(value);
-      return;
-    }
-    while (waiter !== undefined) {
-      const next: OperationWaiter | undefined = waiter.nextWaiter;
-      waiter.nextWaiter = undefined;
-      waiter.operationSettled(this);
-      waiter = next;
+  }
+
+  #reportUnobserved(): void {
+    this.#unobserved = Promise.reject(this.#value);
+  }
+
+  /** Calls those that wait, in order; one of them may unsubscribe another. */
+  protected notify(): void {
+    // The last one may have left since the settlement.
+    const isUnobserved = this.#lastWaiter === undefined && this.#unobserved === undefined;
+    if (isUnobserved && this.#state === REJECTED) this.#reportUnobserved();
+    for (let last = this.#lastWaiter; last !== undefined; last = this.#lastWaiter) {
+      this.#removeAfter(last).operationSettled(this);
     }
   }
 
@@ -209,6 +231,11 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
     this.#source?.cancel(reason);
   }
 
+  /** One link of a chain per microtask, as promises: a long chain must not fill the stack. */
+  protected override notify(): void {
+    queueMicrotask(() => super.notify());
+  }
+
   operationSettled(source: Operation<unknown>): void {
     const isFulfilled = source.state === FULFILLED;
     const handler = isFulfilled ? this.#onFulfilled : this.#onRejected;
@@ -224,18 +251,20 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
     let result: T | PromiseLike<T>;
     try {
       result = (handler as (value: unknown) => T | PromiseLike<T>)(value);
+      // Inside the try: a `then` getter may throw.
+      if (result !== undefined && isThenable(result)) {
+        this.#follow(result);
+        return;
+      }
     } catch (error) {
       this.reject(error);
       return;
     }
-    if (result === undefined || !isThenable(result)) {
-      this.fulfill(result as T);
-      return;
-    }
-    if ((result as unknown) === this) {
-      this.reject(new TypeError('Chaining cycle detected for operation'));
-      return;
-    }
+    this.fulfill(result as T);
+  }
+
+  #follow(result: PromiseLike<T>): void {
+    if ((result as unknown) === this) throw new TypeError('Chaining cycle detected for operation');
     Promise.resolve(result).then(
       (settled) => this.fulfill(settled),
       (error: unknown) => this.reject(error),
@@ -271,6 +300,11 @@ export class OperationIterator<T> implements Iterator<Operation<T>, T, unknown> 
 
   return(value?: T): IteratorResult<Operation<T>, T> {
     return { done: true, value: value as T };
+  }
+
+  /** Without it, generator.throw(error) would become a TypeError at the `yield*`. */
+  throw(error: unknown): IteratorResult<Operation<T>, T> {
+    throw error;
   }
 }
 
