@@ -6,6 +6,7 @@
 import { AbortError } from '../base/errors.ts';
 import { Operation } from '../base/operation.ts';
 import type { IoThread } from './io_thread.ts';
+import type { WaitingList } from './waiting_list.ts';
 
 const ECANCELED = -125;
 
@@ -15,7 +16,7 @@ export abstract class IoOperation<T> extends Operation<T> {
   slot = -1;
   /** Intrusive list of operations that wait for a slot or a chunk. */
   nextWaiting: IoOperation<unknown> | undefined = undefined;
-  isWaiting = false;
+  waitingIn: WaitingList | undefined = undefined;
   /** Set by cancel(): what the failure will be. */
   cancelError: Error | undefined = undefined;
 
@@ -30,6 +31,11 @@ export abstract class IoOperation<T> extends Operation<T> {
    */
   prepare(): boolean {
     return true;
+  }
+
+  /** Bytes that the next entry copies; from BULK_BYTES on it takes its share of each turn only. */
+  get entryBytesWanted(): number {
+    return 0;
   }
 
   /** Writes the next entry: opcode, slot and generation through writeEntry(), then the rest. */

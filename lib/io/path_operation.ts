@@ -118,6 +118,7 @@ export class PathOperation<T> extends IoOperation<T> {
   completed(result: number, flags: number, slot: number): void {
     const { cancelError } = this;
     if (this.isSettled) {
+      this.thread.orphanEnded();
       this.#adopt(result);
       this.release();
       return;
@@ -151,7 +152,9 @@ export class PathOperation<T> extends IoOperation<T> {
   override cancelWith(error: Error): void {
     if (this.isSettled || this.cancelError !== undefined) return;
     super.cancelWith(error);
-    if (!this.isSettled && this.slot >= 0) this.reject(error);
+    if (this.isSettled || this.slot < 0) return;
+    this.thread.orphan();
+    this.reject(error);
   }
 
   #adopt(result: number): void {

@@ -52,13 +52,14 @@ abstract class Transfer<T> extends IoOperation<T> {
     this.arenaId = thread.pool.arenaIdOf(bytes.buffer);
   }
 
+  override get entryBytesWanted(): number {
+    const most = this.arenaId !== 0 ? DIRECT_BYTES_MAX : abi.CHUNK_BYTES_MAX;
+    return Math.min(this.length - this.done, most);
+  }
+
   override prepare(): boolean {
-    const left = this.length - this.done;
-    if (this.arenaId !== 0) {
-      this.entryBytes = Math.min(left, DIRECT_BYTES_MAX);
-      return true;
-    }
-    this.entryBytes = Math.min(left, abi.CHUNK_BYTES_MAX);
+    this.entryBytes = this.entryBytesWanted;
+    if (this.arenaId !== 0) return true;
     this.chunk = this.thread.pool.acquire(this.entryBytes);
     return this.chunk !== undefined;
   }

@@ -102,6 +102,10 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     }
   }
 
+  override get entryBytesWanted(): number {
+    return this.#step === STEP_TRANSFER ? this.nextBytes() : 0;
+  }
+
   override prepare(): boolean {
     const { pool } = this.thread;
     if (this.#step === STEP_OPEN) {
@@ -156,6 +160,7 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     this.release();
     if (this.isSettled) {
       // Aborted while the open was on its way: the descriptor is adopted and closed.
+      this.thread.orphanEnded();
       if (result >= 0) closeQuietly(this.thread, result);
       return;
     }
@@ -256,7 +261,12 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     if (this.#step === STEP_CLOSE) return;
     super.cancelWith(error);
     if (this.isSettled || this.#step !== STEP_OPEN) return;
-    if (this.slot >= 0 || this.#gate.remove(this)) this.reject(error);
+    if (this.slot >= 0) {
+      this.thread.orphan();
+      this.reject(error);
+    } else if (this.#gate.remove(this)) {
+      this.reject(error);
+    }
   }
 
   override abandoned(error: Error): void {

@@ -105,6 +105,7 @@ void header_and_completion() {
   FIELD("HEADER_SCRATCH", Header, scratch_offset);
   FIELD("HEADER_SUBMISSION_TAIL", Header, submission_tail);
   FIELD("HEADER_COMPLETION_HEAD", Header, completion_head);
+  FIELD("HEADER_UNREFERENCED_COUNT", Header, unreferenced_count);
   FIELD("HEADER_SUBMISSION_HEAD", Header, submission_head);
   FIELD("HEADER_COMPLETION_TAIL", Header, completion_tail);
   FIELD("HEADER_STATUS", Header, status);

@@ -112,7 +112,8 @@ struct Header {
 
   std::uint32_t submission_tail;  // written by TypeScript
   std::uint32_t completion_head;
-  std::uint32_t reserved_js[14];
+  std::uint32_t unreferenced_count;  // operations in flight that do not keep the process alive
+  std::uint32_t reserved_js[13];
 
   std::uint32_t submission_head;  // written by the poller
   std::uint32_t completion_tail;

@@ -91,17 +91,23 @@ bool PollerHandle::attach_to_loop() {
   return true;
 }
 
-// Called after every enter(): what is in flight keeps the loop alive and has it park.
+// Called after every enter(): what is in flight keeps the loop alive, unless all of it is of the
+// kind that does not (an aborted open of a FIFO still waits in its thread).
 void PollerHandle::update_reference() {
-  const bool has_work = poller_->in_flight_count() > 0;
+  const bool has_work = poller_->in_flight_count() > poller_->unreferenced_count();
   if (has_work == is_referenced_) return;
   is_referenced_ = has_work;
   if (!has_work) {
     uv_unref(reinterpret_cast<uv_handle_t*>(&poll_));
-    return;  // the prepare handle stops itself, so that busy phases do not toggle it
+    return;
   }
   uv_ref(reinterpret_cast<uv_handle_t*>(&poll_));
-  if (is_preparing_) return;
+}
+
+// While anything is in flight, referenced or not, the loop parks before it blocks. The prepare
+// handle stops itself, so that busy phases do not toggle it.
+void PollerHandle::update_preparing() {
+  if (is_preparing_ || poller_->in_flight_count() == 0) return;
   is_preparing_ = true;
   uv_prepare_start(&prepare_, [](uv_prepare_t* prepare) {
     static_cast<PollerHandle*>(prepare->data)->park_before_waiting();
@@ -189,6 +195,7 @@ napi_value PollerHandle::enter(napi_env env, napi_callback_info info) {
   if (!self->is_closed_) {
     published = static_cast<std::int32_t>(self->poller_->enter(flags));
     self->update_reference();
+    self->update_preparing();
   }
   napi_value result = nullptr;
   napi_create_int32(env, published, &result);

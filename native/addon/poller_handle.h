@@ -30,6 +30,7 @@ class PollerHandle {
 
   bool attach_to_loop();
   void update_reference();
+  void update_preparing();
   void call_on_wake();
   void park_before_waiting();
   void close();

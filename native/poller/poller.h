@@ -43,6 +43,8 @@ class Poller final : public CompletionSink {
   const std::shared_ptr<PollerMemory>& shared_memory() const { return memory_; }
   Backend& backend() { return *backend_; }
   std::uint32_t in_flight_count() const { return in_flight_count_; }
+  // Written by TypeScript; only ever compared.
+  std::uint32_t unreferenced_count() const { return memory_->header().unreferenced_count; }
 
   void complete(Operation& operation, std::int32_t result, std::uint32_t flags) override;
 
