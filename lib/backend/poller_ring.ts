@@ -1,7 +1,7 @@
-// Poller ring: the poller's end of both rings, for pollers written in TypeScript: takes entries out,
-// publishes completions, keeps the counters of the header.
-// Owner: the backend. Invariants: an entry is taken only when its completion has room, so that every
-// entry taken gives exactly one completion; the producer's cursors are checked at each use.
+// Poller ring: the poller's end of both rings, for pollers written in TypeScript: takes entries
+// out, publishes completions, keeps the counters of the header.
+// Owner: the backend. Invariants: an entry is taken only when its completion has room, so that
+// every entry taken gives exactly one; the producer's cursors are checked at each use.
 // Not here: what an entry means (submission_entry.ts), operations in flight (the backends).
 import * as abi from '../abi/layout.ts';
 import { CompletionWriter } from '../ring/completion_ring.ts';

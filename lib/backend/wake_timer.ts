@@ -2,7 +2,8 @@
 // libuv hands over everything that its pool has finished in one poll phase, callback by callback;
 // setImmediate runs right after that phase, so it batches them (microtasks and nextTick run between
 // the callbacks and would not; see DECISIONS.md for the measured difference).
-// Owner: a backend written in TypeScript. Invariants: at most one call until the next disarm(); none after stop().
+// Owner: a backend written in TypeScript. Invariants: at most one call until the next disarm(),
+// none after stop().
 
 export class WakeTimer {
   readonly #onWake: () => void;

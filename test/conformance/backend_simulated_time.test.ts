@@ -110,7 +110,7 @@ describe('simulated time', () => {
     });
   });
 
-  it('a close waits for delayed operations on its descriptor; cancelling, it stops them', async () => {
+  it('a close waits for delayed operations on its descriptor, or cancels them', async () => {
     await inFolder(async (folder) => {
       using simulation = new Simulation(createNodeBackend, { seed: 1, faults: FIXED });
       const { driver, ring } = simulation;

@@ -71,8 +71,8 @@ export function nodeResult(call: () => unknown): number {
 }
 
 /**
- * Checks that `result` is the error that node:fs gives for the same, and that this is `name`: a test
- * in which node:fs succeeds would prove nothing.
+ * Checks that `result` is the error that node:fs gives for the same, and that this is `name`: a
+ * test in which node:fs succeeds would prove nothing.
  */
 export function expectSameError(result: number, name: string, call: () => unknown): void {
   let code: unknown = 'no error';

@@ -1,5 +1,5 @@
-// Binding: checks an entry and resolves its arena ids and offsets. Entries are untrusted input, here
-// as in native/poller/poller.cc, whose checks and error numbers these are.
+// Binding: checks an entry and resolves its arena ids and offsets. Entries are untrusted input,
+// here as in native/poller/poller.cc, whose checks and error numbers these are.
 // Invariants: after bind() gave 0, buffer and paths lie inside their arenas and paths hold no NUL.
 // Not here: slots and opcodes out of range (node_backend.ts), values (node:fs and the kernel).
 import * as abi from '../../abi/layout.ts';

@@ -32,7 +32,7 @@ class NodeBackend implements Backend {
   readonly #arenas = new ArenaTable();
   readonly #closeOrder = new CloseOrder<NodeOperation>();
   readonly #directories = new Directories();
-  /** Opened through this backend. Given up when a close starts: then the number may be another's. */
+  /** Opened through this backend; given up when a close starts, as the number is free then. */
   readonly #openFds = new Set<number>();
   readonly #operations: (NodeOperation | undefined)[];
   readonly #start: (operation: NodeOperation) => void;

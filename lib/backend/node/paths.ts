@@ -1,6 +1,6 @@
 // Operations on names: open, rename, unlink, mkdir, link, symlink, readlink, realpath, access.
 // Owner: stateless. Invariants: paths are the caller's raw bytes, so names that are not UTF-8 work.
-// Not here: attributes of what a name leads to (attributes.ts), directory contents (directories.ts).
+// Not here: attributes of what a name leads to (attributes.ts), directories (directories.ts).
 import {
   access,
   constants,

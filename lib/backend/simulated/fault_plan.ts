@@ -30,8 +30,8 @@ export interface SimulatedFaults {
 }
 
 /**
- * What an operating system gives in trouble that no test can make at will. EAGAIN is not in here: it
- * is right only for descriptors opened with O_NONBLOCK.
+ * What an operating system gives in trouble that no test can make at will. EAGAIN is not in here:
+ * it is right only for descriptors opened with O_NONBLOCK.
  */
 export const TYPICAL_ERRORS: Readonly<Partial<Record<OpcodeName, readonly string[]>>> = {
   read: ['EIO', 'ENOMEM'],

@@ -1,11 +1,11 @@
 // The `simulated` backend: a seeded decorator over another backend (usually `node`) that delays,
-// reorders, shortens and fails operations on a virtual clock. The same seed and the same submissions
-// give the same results in the same order, whatever the timing of the backend below.
+// reorders, shortens and fails operations on a virtual clock. The same seed and the same
+// submissions give the same results in the same order, whatever the timing of the backend below.
 // Flow of an operation: entry -> (virtual delay) -> effect in the inner backend, one at a time ->
 // (virtual delay) -> completion. Completions of one instant are delivered together.
 // Owner: one thread. Invariants: the clock is held while the inner backend works and while
-// completions wait for collection; an injected failure has no effect (a CLOSE is carried out all the
-// same); what had its effect can no longer be cancelled.
+// completions wait for collection; an injected failure has no effect (but a CLOSE is carried out);
+// what had its effect can no longer be cancelled.
 // Limits: an operation that waits for another (opening a FIFO) stops the simulation.
 import * as abi from '../../abi/layout.ts';
 import { errnoOf } from '../../base/errno.ts';

@@ -1,8 +1,8 @@
 // Virtual clock: time that moves only from event to event. What would take time is scheduled on it;
 // when nothing else can happen it moves to the next event and runs it.
 // Owner: whoever made it, one thread; several users (pollers, timer wheels) may share it.
-// Invariants: events run in the order (time, order key, schedule order) whatever real time does; the
-// clock stands still while held, and after a touch() until the settling turns have passed.
+// Invariants: events run in the order (time, order key, schedule order) whatever real time does;
+// the clock stands still while held, and after a touch() until the settling turns have passed.
 // Not here: real time. A clock that is not automatic keeps no event loop alive.
 import { invariant } from '../../base/assert.ts';
 
@@ -89,7 +89,7 @@ export class VirtualClock {
     else this.#arm();
   }
 
-  /** Users have been told something or have started something: time waits for the settling turns. */
+  /** Users have been told or have started something: time waits for the settling turns. */
   touch(): void {
     this.#turnsToSettle = SETTLE_TURNS;
     this.#arm();

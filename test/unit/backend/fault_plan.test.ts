@@ -1,4 +1,5 @@
-// The fault plan: options that make no sense are refused by name, decisions depend on what they may.
+// The fault plan: options that make no sense are refused by name, decisions depend on the seed, the
+// place and the entry only.
 // Not here: that decisions are carried out (test/conformance/backend_simulated).
 import { describe, expect, it } from 'vitest';
 import * as abi from '../../../lib/abi/layout.ts';
