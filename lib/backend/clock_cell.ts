@@ -22,3 +22,23 @@ export function clockCell(): Float64Array {
   }
   return cell;
 }
+
+let bits: BigInt64Array<SharedArrayBuffer> | undefined;
+const scratchDouble = new Float64Array(1);
+const scratchBits = new BigInt64Array(scratchDouble.buffer);
+
+/**
+ * Moves the cell to the present, for pollers written in TypeScript; native ones do it in C++. The
+ * maximum wins, by compare-exchange on the bit pattern as in native/base/clock.h.
+ */
+export function advanceClockCell(): void {
+  bits ??= new BigInt64Array(clockCell().buffer as SharedArrayBuffer);
+  // uv_hrtime reads CLOCK_MONOTONIC on Linux: the epoch of the native side.
+  scratchDouble[0] = Number(process.hrtime.bigint());
+  const next = scratchBits[0];
+  for (let current = Atomics.load(bits, 0); current < next; ) {
+    const seen = Atomics.compareExchange(bits, 0, current, next);
+    if (seen === current) return;
+    current = seen;
+  }
+}
