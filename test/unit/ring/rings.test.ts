@@ -22,7 +22,8 @@ function push(ring: SubmissionRing, value: number): void {
 function take(reader: SubmissionReader, words: Uint32Array): number {
   const at = reader.peek();
   const value = words[at];
-  for (let word = 0; word < ENTRY_WORDS; word++) expect(words[at + word]).toBe(value + word);
+  const entry = words.subarray(at, at + ENTRY_WORDS);
+  expect(entry.every((word, index) => word === value + index)).toBe(true);
   reader.consume();
   return value;
 }
