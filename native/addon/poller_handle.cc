@@ -236,7 +236,9 @@ napi_value PollerHandle::release_arena(napi_env env, napi_callback_info raw_info
 napi_value PollerHandle::wake(napi_env env, napi_callback_info raw_info) {
   const Napi::CallbackInfo info(env, raw_info);
   auto* self = static_cast<PollerHandle*>(info.Data());
-  if (!self->is_closed_) self->poller_->wake();
+  // Parked first: with nothing in flight nobody has, and only a parked poller is woken. Not parked
+  // means that completions wait, and those are delivered before the loop blocks.
+  if (!self->is_closed_ && self->poller_->park()) self->poller_->wake();
   return nullptr;
 }
 

@@ -43,7 +43,8 @@ OpenResult KernelRing::open(const BackendOptions& options, int event_fd) {
   };
   std::int32_t error = -EINVAL;
   for (const std::uint32_t flags : flag_sets) {
-    for (std::uint32_t entries = options.ring_entries; entries >= kEntriesMin; entries /= 2) {
+    const std::uint32_t least = std::min(kEntriesMin, options.ring_entries);
+    for (std::uint32_t entries = options.ring_entries; entries >= least; entries /= 2) {
       const std::uint32_t cq_entries =
           std::max({entries * 4, 1024u, std::min(options.slot_capacity, 32768u)});
       error = setup(entries, cq_entries, flags | optional | kSetupClamp);

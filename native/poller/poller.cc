@@ -86,7 +86,9 @@ void Poller::consume_submissions() {
   }
   std::uint64_t bytes = 0;
   for (std::uint32_t left = submissions_.available_count(); left > 0; left--) {
-    if (bytes >= kEnterBytesMax) {
+    // Each entry taken owes one completion, which must find room beside those not yet read.
+    const std::uint64_t owed = std::uint64_t{completions_.unread_count()} + in_flight_count_;
+    if (bytes >= kEnterBytesMax || owed >= memory_->slot_capacity()) {
       status_ |= abi::kStatusMore;
       break;
     }
@@ -104,7 +106,7 @@ void Poller::take(const abi::SubmissionEntry& entry) {
       entry.slot >= memory_->slot_capacity() ||
       memory_->operation(entry.slot).state != Operation::State::kFree) {
     rejected_count_++;
-    publish_rejection(entry);
+    publish(entry.slot, entry.generation, -EINVAL, 0);
     return;
   }
   Operation& operation = memory_->operation(entry.slot);
@@ -130,14 +132,6 @@ void Poller::take(const abi::SubmissionEntry& entry) {
     pending_per_fd_[fd]++;
   }
   start(operation);
-}
-
-// A slot that is in use or does not exist: its owner's completion must not be forged, so the answer
-// goes out only if the completion ring has room beside those owed to operations in flight.
-void Poller::publish_rejection(const abi::SubmissionEntry& entry) {
-  if (std::uint64_t{completions_.unread_count()} + in_flight_count_ < memory_->slot_capacity()) {
-    publish(entry.slot, entry.generation, -EINVAL, 0);
-  }
 }
 
 // Resolves arena ids and offsets to pointers that JavaScript cannot free. 0 or a negative errno.

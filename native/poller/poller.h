@@ -51,7 +51,6 @@ class Poller final : public CompletionSink {
  private:
   void consume_submissions();
   void take(const abi::SubmissionEntry& entry);
-  void publish_rejection(const abi::SubmissionEntry& entry);
   std::int32_t bind(Operation& operation);
   static std::int32_t check_shape(const Operation& operation);
   void start(Operation& operation);

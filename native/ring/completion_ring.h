@@ -1,7 +1,6 @@
 // Completion ring, producer side: the poller's half of lib/ring/completion_ring.ts.
 // Owner: one poller, on the consumer's own thread. Invariants: the tail is private and copied out
-// by publish_tail(); a consumer that keeps its contract never has more than `capacity` unread (one
-// per slot), one that does not only overwrites its own results.
+// by publish_tail(); the poller takes an entry only while its completion has room.
 // Not here: who completes (poller/poller.cc).
 #pragma once
 

@@ -11,6 +11,7 @@ import { errnoOf } from '../../base/errno.ts';
 import type { Arena } from '../../ring/buffer_pool.ts';
 import { createRingMemory, type RingMemory } from '../../ring/ring_memory.ts';
 import type { Backend, BackendOptions } from '../backend.ts';
+import { advanceClockCell } from '../clock_cell.ts';
 import { CloseOrder } from '../close_order.ts';
 import { PollerRing } from '../poller_ring.ts';
 import { WakeTimer } from '../wake_timer.ts';
@@ -62,6 +63,7 @@ class NodeBackend implements Backend {
     }
     if ((flags & abi.ENTER_COLLECT) !== 0) status |= this.#collect();
     this.#ring.writeHeader(status, this.#inFlightCount);
+    advanceClockCell();
     return this.#ring.publishedCount - publishedBefore;
   }
 
