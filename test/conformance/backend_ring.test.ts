@@ -189,8 +189,7 @@ describeBackends('backend ring', (backend) => {
       expect(record.getUint16(abi.STAT_MODE_OFFSET, true)).toBe(fs.statSync('/tmp').mode);
     });
 
-    it('a ring full of refusals: what follows is answered once', async (context) => {
-      // native/ring/completion_ring.h: such a producer overwrites its own results.
+    it('a ring full of refusals: what follows is answered once', async () => {
       const { driver, ring } = harness;
       for (let round = 0; round < SLOTS / 32; round++) {
         for (let index = 0; index < 32; index++) {
