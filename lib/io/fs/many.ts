@@ -48,6 +48,14 @@ function checkedConcurrency(value: unknown): number {
 /** Reads whole files; one entry per path, `{ status, value }` or `{ status, reason }`. */
 export function readMany(
   paths: readonly PathLike[],
+  options?: (ReadManyOptions & { encoding?: 'buffer' | null }) | null,
+): Operation<Settled<Buffer>[]>;
+export function readMany(
+  paths: readonly PathLike[],
+  options: (ReadManyOptions & { encoding: BufferEncoding }) | BufferEncoding,
+): Operation<Settled<string>[]>;
+export function readMany(
+  paths: readonly PathLike[],
   options?: ReadManyOptions | BufferEncoding | null,
 ): Operation<Settled<Buffer | string>[]> {
   try {

@@ -121,7 +121,19 @@ export class ReadFileOperation extends WholeFileOperation<Buffer | string> {
  */
 export function readFile(
   path: PathLike | FileHandle,
-  options?: ReadFileOptions | BufferEncoding | null,
+  options?: (ReadFileOptions & { encoding?: 'buffer' | null }) | 'buffer' | null,
+): Operation<Buffer>;
+export function readFile(
+  path: PathLike | FileHandle,
+  options: (ReadFileOptions & { encoding: BufferEncoding }) | BufferEncoding,
+): Operation<string>;
+export function readFile(
+  path: PathLike | FileHandle,
+  options?: ReadFileOptions | BufferEncoding | 'buffer' | null,
+): Operation<Buffer | string>;
+export function readFile(
+  path: PathLike | FileHandle,
+  options?: ReadFileOptions | BufferEncoding | 'buffer' | null,
 ): Operation<Buffer | string> {
   try {
     const given = optionsOf<ReadFileOptions>(options);

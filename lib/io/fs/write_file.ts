@@ -3,21 +3,25 @@
 // `bytesWritten`; the descriptor is closed either way.
 // Not here: opening and closing (../whole_file_operation.ts).
 import * as abi from '../../abi/layout.ts';
-import { invalidArgType, type SystemError } from '../../base/errors.ts';
+import type { SystemError } from '../../base/errors.ts';
 import { type Operation, rejectedOperation } from '../../base/operation.ts';
 import type { Chunk } from '../../ring/buffer_pool.ts';
 import { type BufferLike, checkedBytes, detachedError } from '../buffers.ts';
+import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
 import type { IoThread } from '../io_thread.ts';
 import type { OpenGate } from '../open_gate.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import type { PathLike } from '../path_bytes.ts';
+import { type Request, startVoid } from '../path_operation.ts';
+import { FILE_POSITION, WriteOperation } from '../transfer.ts';
 import { WholeFileOperation, type WholeFileTarget } from '../whole_file_operation.ts';
 import type { FileHandle } from './file_handle.ts';
 import { checkedFlags, checkedMode } from './open.ts';
 import { checkedEncoding, gateOf, optionsOf, targetOf } from './whole_file_arguments.ts';
 
-export type WriteData = string | BufferLike;
+type WritePart = string | BufferLike;
+export type WriteData = WritePart | Iterable<WritePart> | AsyncIterable<WritePart>;
 
 export interface WriteFileOptions extends OperationOptions {
   /** Of strings; default 'utf8'. */
@@ -71,16 +75,53 @@ class WriteFileOperation extends WholeFileOperation<void> {
   protected value(): void {}
 }
 
-function isIterable(data: unknown): data is Iterable<WriteData> | AsyncIterable<WriteData> {
-  return (
-    typeof data === 'object' &&
-    data !== null &&
-    (Symbol.asyncIterator in data || Symbol.iterator in data)
-  );
+type Parts = Iterable<WritePart> | AsyncIterable<WritePart>;
+
+// Strings and views iterate too, over the wrong things: they are asked first.
+function isParts(data: WriteData): data is Parts {
+  if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data)) return false;
+  return Symbol.asyncIterator in data || Symbol.iterator in data;
+}
+
+const toBytes = (part: WritePart, encoding: BufferEncoding): Uint8Array =>
+  typeof part === 'string' ? Buffer.from(part, encoding) : checkedBytes(part, 'data');
+
+// One part after the other, each whole; the next is asked for when the last is written.
+function writeParts(
+  thread: IoThread,
+  target: WholeFileTarget,
+  parts: Parts,
+  encoding: BufferEncoding,
+): CompositeOperation<void> {
+  return new CompositeOperation<void>(thread, async (scope) => {
+    const { path, flags: argument0, mode: argument1 } = target;
+    const open = { opcode: abi.OP_OPEN, syscall: 'open', path, argument0, argument1 };
+    const fd = target.fd ?? (await scope.request(open as Request));
+    try {
+      for await (const part of parts) {
+        const bytes = toBytes(part, encoding);
+        if (bytes.byteLength > 0) await scope.run(() => startWrite(thread, fd, bytes));
+      }
+      if (target.isFlushed === true) {
+        await scope.request({ opcode: abi.OP_SYNC, syscall: 'fsync', fd });
+      }
+    } finally {
+      if (target.fd === undefined)
+        await startVoid(thread, { opcode: abi.OP_CLOSE, syscall: 'close', fd });
+    }
+  });
+}
+
+function startWrite(thread: IoThread, fd: number, bytes: Uint8Array): WriteOperation<Uint8Array> {
+  const count = bytes.byteLength;
+  const operation = new WriteOperation(thread, fd, bytes, 0, count, FILE_POSITION, bytes);
+  thread.submit(operation);
+  return operation;
 }
 
 /**
- * Replaces the file's content (`flag` 'w'). `data`: string, Buffer, TypedArray or DataView.
+ * Replaces the file's content (`flag` 'w'). `data`: string, Buffer, TypedArray, DataView or an
+ * (async) iterable of them, a stream for one.
  * A FileHandle is written at its position.
  */
 export function writeFile(
@@ -113,9 +154,11 @@ function writeWhole(
     target.flags = checkedFlags(given?.flag ?? flag);
     target.mode = checkedMode(given?.mode, 0o666);
     target.isFlushed = given?.flush === true;
-    const bytes =
-      typeof data === 'string' ? Buffer.from(data, encoding) : checkedBytes(data, 'data');
     checkOptions(given);
+    if (isParts(data)) {
+      return attachOptions(writeParts(currentThread(), target, data, encoding), given);
+    }
+    const bytes = toBytes(data, encoding);
     const thread = currentThread();
     const operation = new WriteFileOperation(thread, target, gateOf(thread), bytes);
     operation.start();
