@@ -16,7 +16,12 @@ const isStrict =
 
 // node-gyp-build first runs `node-gyp-build-test`, which must be found on PATH: npm sees to that.
 const bin = join(dirname(require.resolve('node-gyp-build/package.json')), 'bin.js');
-const result = spawnSync(process.execPath, [bin], { cwd: root, stdio: 'inherit' });
+const result = spawnSync(process.execPath, [bin], {
+  cwd: root,
+  stdio: 'inherit',
+  // Compiles on all cores, unless the user chose.
+  env: { npm_config_jobs: 'max', ...process.env },
+});
 if (result.status !== 0) {
   console.error(
     'nephrite: no prebuilt addon fits this machine and compiling it failed (see above).\n' +
