@@ -75,7 +75,10 @@
           ],
         }],
         ['OS=="mac"', { 'sources': ['<@(mac_sources)'] }],
-        ['OS=="win"', { 'sources': ['<@(win_sources)'] }],
+        ['OS=="win"', {
+          'sources': ['<@(win_sources)'],
+          'defines': ['WIN32_LEAN_AND_MEAN', 'NOMINMAX'],
+        }],
       ],
     },
   ],

@@ -13,6 +13,8 @@
 //             completions are there, enter again. unpark takes the announcement back.
 //   wake      makes wait_handle() readable if parked. The only call that any thread may make.
 //   acknowledge  empties wait_handle() after the event loop saw it readable.
+//   wait_handle  what the event loop watches. -1: nothing here can be watched (Windows); then
+//             options.signal_loop is called wherever it says "becomes readable".
 //   close     cancels everything and waits a bounded time. Returns the number of operations the
 //             system still owns; their memory must then live on (poller.cc keeps it).
 //
@@ -52,6 +54,10 @@ struct BackendOptions {
   bool use_iopoll = false;
   std::uint32_t denied_opcodes_low = 0;   // test hook: bit n = kernel opcode n is missing (E4)
   std::uint32_t denied_opcodes_high = 0;
+  // Where wait_handle() is -1: called by any thread, once per park, not after close() returned.
+  // Must neither block nor call back (uv_async_send).
+  void (*signal_loop)(void* context) = nullptr;
+  void* signal_context = nullptr;
 };
 
 struct OpenResult {
