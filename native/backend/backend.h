@@ -1,4 +1,4 @@
-// The poller contract: what every backend (io_uring, epoll, kqueue, iocp) defines, and nothing else.
+// The poller contract: what every backend (io_uring, epoll, kqueue, iocp) defines, nothing else.
 //
 //   open      one system resource, probed with a real no-op. Any failure is returned with the stage
 //             that failed; nothing stays open. May allocate.
@@ -47,12 +47,12 @@ struct BackendCounters {
 };
 
 struct BackendOptions {
-  std::uint32_t ring_entries = 256;       // kernel submission entries, halved on ENOMEM
-  std::uint32_t slot_capacity = 1024;     // most operations in flight
-  std::uint32_t io_workers_max = 8;       // io-wq workers of each kind (bounded and unbounded)
-  bool use_sqpoll = false;                // a kernel thread polls: only for those who measure
+  std::uint32_t ring_entries = 256;    // kernel submission entries, halved on ENOMEM
+  std::uint32_t slot_capacity = 1024;  // most operations in flight
+  std::uint32_t io_workers_max = 8;    // io-wq workers of each kind (bounded and unbounded)
+  bool use_sqpoll = false;             // a kernel thread polls: only for those who measure
   bool use_iopoll = false;
-  std::uint32_t denied_opcodes_low = 0;   // test hook: bit n = kernel opcode n is missing (E4)
+  std::uint32_t denied_opcodes_low = 0;  // test hook: bit n = kernel opcode n is missing (E4)
   std::uint32_t denied_opcodes_high = 0;
   // Where wait_handle() is -1: called by any thread, once per park, not after close() returned.
   // Must neither block nor call back (uv_async_send).
@@ -61,17 +61,17 @@ struct BackendOptions {
 };
 
 struct OpenResult {
-  int error = 0;            // errno, 0 = open
-  const char* stage = "";   // the call that failed
+  int error = 0;           // errno, 0 = open
+  const char* stage = "";  // the call that failed
 };
 
 // What doctor shows. Strings are literals.
 struct Capabilities {
   const char* name = "";
-  std::uint32_t kernel_flags = 0;       // io_uring setup flags in use
+  std::uint32_t kernel_flags = 0;  // io_uring setup flags in use
   std::uint32_t kernel_features = 0;
-  std::uint32_t ring_entries = 0;       // after halving
-  std::uint64_t kernel_opcodes = 0;     // bit n: kernel opcode n is there
+  std::uint32_t ring_entries = 0;    // after halving
+  std::uint64_t kernel_opcodes = 0;  // bit n: kernel opcode n is there
 };
 
 class Backend {

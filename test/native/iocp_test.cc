@@ -11,7 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "backend/windows_errors.h"
 #include "harness.h"
 #include "poller_driver.h"
 
@@ -102,19 +101,6 @@ std::string random_text(std::size_t bytes) {
 }
 
 }  // namespace
-
-TEST("windows errors: each code that Node knows, EIO for what has none") {
-  using nephrite::windows::negative_errno;
-  EXPECT_EQ(negative_errno(ERROR_FILE_NOT_FOUND), -ENOENT);
-  EXPECT_EQ(negative_errno(ERROR_ACCESS_DENIED), -EPERM);
-  EXPECT_EQ(negative_errno(ERROR_SHARING_VIOLATION), -EBUSY);
-  EXPECT_EQ(negative_errno(ERROR_OPERATION_ABORTED), -ECANCELED);
-  EXPECT_EQ(negative_errno(ERROR_DISK_FULL), -ENOSPC);
-  EXPECT_EQ(negative_errno(ERROR_SUCCESS), -EIO);
-  for (unsigned long error = 0; error < 20'000; error++) {
-    if (negative_errno(error) >= 0) EXPECT_EQ(error, -1);
-  }
-}
 
 TEST("iocp: a no-op completes, by itself and through the port at open") {
   Iocp iocp;
