@@ -2,7 +2,7 @@
 // Owner: none, stateless. Invariants: every error that leaves the library has a `code`; system
 // errors carry what Node's carry (code, errno, syscall, path, dest) with the same message.
 // Not here: assertions (assert.ts).
-import { getSystemErrorMap } from 'node:util';
+import { getSystemErrorMap, inspect } from 'node:util';
 
 /** Every `ERR_*` code the library itself raises, with its meaning (docs/errors.md is made from it). */
 export const ERROR_CODES = {
@@ -17,6 +17,7 @@ export const ERROR_CODES = {
   ERR_RING_CORRUPT: 'the cursors of the submission ring are out of range',
   ERR_POLLER_CLOSED: 'the poller of this thread is closed',
   ERR_BUFFER_POOL_EXHAUSTED: 'buffers.alloc() would exceed the pool limit',
+  ERR_FS_EISDIR: 'rm() of a directory without `recursive` (as in Node)',
   ERR_FS_FILE_TOO_LARGE: 'the file is larger than `limit` or than a buffer can be (as in Node)',
   ERR_FOREIGN_YIELD: '`yield operation` without the star; write `yield* operation`',
   ERR_DIRECT_ALIGNMENT:
@@ -52,31 +53,48 @@ class CodedRangeError extends RangeError {
   }
 }
 
-function show(value: unknown): string {
-  if (typeof value === 'string')
-    return `'${value.length > 60 ? `${value.slice(0, 60)}...` : value}'`;
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'function') return `function ${value.name}`;
-  if (typeof value === 'object' && value !== null) {
-    return `an instance of ${value.constructor?.name ?? 'Object'}`;
+// What was given, in Node's words, so that a message reads the same whoever checked the argument.
+function showType(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value === 'function' && value.name !== '') return `function ${value.name}`;
+  if (typeof value === 'object') {
+    const name = value.constructor?.name;
+    return name ? `an instance of ${name}` : inspect(value, { depth: -1 });
   }
-  return String(value);
+  const text = inspect(value, { colors: false });
+  return `type ${typeof value} (${text.length > 28 ? `${text.slice(0, 25)}...` : text})`;
 }
+
+function showValue(value: unknown): string {
+  const text = inspect(value);
+  return text.length > 128 ? `${text.slice(0, 128)}...` : text;
+}
+
+const SEPARATOR_MIN = 2 ** 32;
+
+function showNumber(value: unknown): string {
+  const isLarge =
+    (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) > SEPARATOR_MIN) ||
+    (typeof value === 'bigint' && (value > SEPARATOR_MIN || value < -SEPARATOR_MIN));
+  return isLarge ? inspect(value, { numericSeparator: true }) : inspect(value);
+}
+
+const kindOf = (name: string): string => (name.includes('.') ? 'property' : 'argument');
 
 /** `name` was expected to be `expected`, a phrase such as "a string, a Buffer or a URL". */
 export function invalidArgType(name: string, expected: string, actual: unknown): TypeError {
-  const what = `The "${name}" argument must be ${expected}. Received ${show(actual)}`;
+  const what = `The "${name}" ${kindOf(name)} must be ${expected}. Received ${showType(actual)}`;
   return new CodedTypeError('ERR_INVALID_ARG_TYPE', what);
 }
 
 export function invalidArgValue(name: string, actual: unknown, reason: string): TypeError {
-  const what = `The argument '${name}' ${reason}. Received ${show(actual)}`;
+  const what = `The ${kindOf(name)} '${name}' ${reason}. Received ${showValue(actual)}`;
   return new CodedTypeError('ERR_INVALID_ARG_VALUE', what);
 }
 
 export function outOfRange(name: string, range: string, actual: unknown): RangeError {
-  const what = `The value of "${name}" is out of range. It must be ${range}. Received ${show(actual)}`;
-  return new CodedRangeError('ERR_OUT_OF_RANGE', what);
+  const what = `The value of "${name}" is out of range. It must be ${range}.`;
+  return new CodedRangeError('ERR_OUT_OF_RANGE', `${what} Received ${showNumber(actual)}`);
 }
 
 /** The operation was aborted. `cause` is the signal's reason, as in Node. */
@@ -104,8 +122,8 @@ export interface SystemError extends Error {
   code: string;
   errno: number;
   syscall: string;
-  path?: string | Buffer;
-  dest?: string | Buffer;
+  path?: string;
+  dest?: string;
   /** Bytes that were written before the failure (write, writeFile, appendFile). */
   bytesWritten?: number;
 }
@@ -117,7 +135,10 @@ const UNMAPPED: Record<number, [string, string]> = {
   [-62]: ['ETIME', 'timer expired'],
 };
 
-/** Builds Node's message: `ENOENT: no such file or directory, open '/nope'`. */
+/**
+ * Builds Node's message: `ENOENT: no such file or directory, open '/nope'`. Paths are shown as
+ * UTF-8 text, also those given as bytes, as Node does it.
+ */
 export function systemError(
   errno: number,
   syscall: string,
@@ -134,7 +155,7 @@ export function systemError(
   error.errno = errno;
   error.code = code;
   error.syscall = syscall;
-  if (path !== undefined) error.path = path;
-  if (dest !== undefined) error.dest = dest;
+  if (path !== undefined) error.path = String(path);
+  if (dest !== undefined) error.dest = String(dest);
   return error;
 }

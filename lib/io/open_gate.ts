@@ -22,7 +22,9 @@ export class OpenGate {
 
   closed(): void {
     this.#openCount--;
-    this.#waiting.shift()?.retryOpen();
+    // Nobody will close after the last one: who waits then gets the descriptor or its EMFILE.
+    const wakeCount = this.#openCount === 0 ? this.#waiting.length : 1;
+    for (const waiter of this.#waiting.splice(0, wakeCount)) waiter.retryOpen();
   }
 
   /** True: the waiter will be called. False: nobody would wake it. */
