@@ -6,7 +6,15 @@
 // bundled. dist/ is replaced in one step at the end: a running test never sees half of it.
 // Not here: native code (scripts/build_native.js).
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -59,4 +67,12 @@ function emitTypes() {
   const args = [tsc, '-p', 'tsconfig.types.json', '--outDir', join(staging, 'types')];
   const result = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
   if (result.status !== 0) process.exitCode = 1;
+  // tsc keeps `./x.ts` in declarations; compilers of users look for `./x.js` and its declaration.
+  const types = join(staging, 'types');
+  for (const name of readdirSync(types, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.d.ts')) continue;
+    const path = join(types, name);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace(/(from |import\()(['"]\.[^'"]*)\.ts(['"])/g, '$1$2.js$3'));
+  }
 }
