@@ -34,6 +34,8 @@ export interface CommandSpec {
   readonly description: readonly string[];
   readonly options: readonly OptionSpec[];
   readonly examples: ReadonlyArray<readonly [commandLine: string, what: string]>;
+  /** Further paragraphs for docs/cli.md, in Markdown. */
+  readonly notes?: readonly string[];
   /** Words that follow an option with an optional value and are never that value. */
   readonly reservedWords?: readonly string[];
 }

@@ -1,7 +1,7 @@
 // Exit codes of the command line: what a script may rely on.
 // Owner: this table; `--help` and docs/cli.md are printed from it, so they cannot disagree.
 // Invariants: a code never changes its meaning between releases.
-// Not here: which error gives which code (cli_error.ts), the signals themselves (stress/interrupt.ts).
+// Not here: which error gives which code (cli_error.ts), the signals (stress/interrupt.ts).
 
 /** Exit codes of every `nephrite` command. */
 export const EXIT = {

@@ -6,6 +6,7 @@
 import type { CommandSpec, OptionSpec } from './args.ts';
 import { COMMON_OPTIONS } from './args.ts';
 import { EXIT_CODE_ROWS } from './exit_codes.ts';
+import { wrapText } from './wrap_text.ts';
 
 const WIDTH = 96;
 const OPTION_COLUMN = 24;
@@ -55,7 +56,7 @@ export function renderDocs(commands: readonly CommandSpec[]): string {
   return [
     '# Command line',
     '',
-    '<!-- Generated from the tables in lib/cli; `npx vitest run test/cli/docs.test.ts -u` -->',
+    '<!-- Generated from the tables in lib/cli; `npx vitest run test/cli/commands.test.ts -u` -->',
     '<!-- writes it anew. -->',
     '',
     '`npx nephrite COMMAND [options]`; `nephrite help COMMAND` prints the same as this page.',
@@ -87,6 +88,7 @@ function commandSection(command: CommandSpec): string[] {
     ),
     '',
     ...command.examples.flatMap(([line, what]) => [`    # ${what}`, `    ${line}`, '']),
+    ...(command.notes ?? []).flatMap((note) => [note, '']),
   ];
 }
 
@@ -94,7 +96,7 @@ function optionLines(option: OptionSpec): string[] {
   const title = `  ${optionTitle(option)}`;
   const repeat = option.isRepeatable === true ? ' (repeatable)' : '';
   const fallback = option.defaultText === undefined ? '' : ` [${option.defaultText}]`;
-  const body = wrap(`${option.summary}${repeat}${fallback}`, WIDTH - OPTION_COLUMN);
+  const body = wrapText(`${option.summary}${repeat}${fallback}`, WIDTH - OPTION_COLUMN);
   const indented = body.map((line) => `${' '.repeat(OPTION_COLUMN)}${line}`);
   if (title.length >= OPTION_COLUMN - 1) return [title, ...indented];
   return [title.padEnd(OPTION_COLUMN) + (body[0] ?? ''), ...indented.slice(1)];
@@ -117,18 +119,6 @@ function exitCodeLines(): string[] {
     'exit codes:',
     ...EXIT_CODE_ROWS.map(([code, text]) => `  ${String(code).padEnd(5)}${text}`),
   ];
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }
 
 function cell(text: string): string {

@@ -1,6 +1,6 @@
 // What stands between this process and io_uring: seccomp, a sysctl, a container, a security module.
-// Owner: nobody; reads /proc and /sys at the moment of the call. Invariants: never throws; undefined
-// means that the system does not say.
+// Owner: nobody; reads /proc and /sys at the moment of the call. Invariants: never throws;
+// undefined means that the system does not say.
 // Not here: what to do about it (doctor/remedies.ts), limits (limits.ts).
 import { existsSync, readFileSync } from 'node:fs';
 

@@ -33,6 +33,8 @@ export interface Contestant {
   readonly totals: RoundTotals;
   /** False when its reads are not checked. */
   readonly isVerified: boolean;
+  /** False when its counts come at the end of a round only. */
+  readonly isCountedLive: boolean;
   /** Load that is checked but not counted. */
   ramp(durationMs: number): Promise<void>;
   round(index: number, durationMs: number): Promise<void>;
@@ -75,6 +77,7 @@ export async function createLibraryContestant(
 class LibraryContestant implements Contestant {
   readonly recorder = new Recorder();
   readonly totals = createTotals();
+  readonly isCountedLive = true;
   readonly #subject: FileSubject;
   readonly #files: readonly SubjectFile[];
   readonly #parts: ContestantParts;

@@ -3,6 +3,7 @@
 // Owner: one executor per subject. Invariants: a buffer is poisoned before it is read into, so that
 // bytes the kernel never delivered cannot pass the check; a short transfer is continued.
 // Not here: which operation, when, and its latency (workload.ts, pacer.ts, lanes.ts).
+import { errorCodeOf } from '../cli_error.ts';
 import {
   OP_READ,
   OP_READ_FILE,
@@ -45,7 +46,7 @@ export class Executor {
 
   createLane(): Lane {
     const buffer = this.#parts.subject.allocate(this.#parts.dataSet.shape.blockBytes);
-    return { slot: { kind: OP_READ, target: 0, generation: 0 }, buffer };
+    return { slot: { kind: OP_READ, target: 0, generation: 0, isKnown: true }, buffer };
   }
 
   /**
@@ -75,24 +76,38 @@ export class Executor {
       case OP_SYNC:
         await this.#file(slot.target).datasync();
         return 0;
-      case OP_STAT: {
-        const { size } = await subject.stat(dataSet.pathOf(slot.target));
-        if (this.#parts.isVerified && size !== blockBytes) this.#reportSize(slot, size);
-        return 0;
-      }
-      case OP_READ_FILE: {
-        const content = await subject.readFile(dataSet.pathOf(slot.target));
-        this.#check(slot, content, content.length);
-        return content.length;
-      }
+      case OP_STAT:
+      case OP_READ_FILE:
+        return this.#look(slot);
       default: {
         const path = dataSet.pathOf(slot.target);
+        // A failed operation may have left no file to unlink: then it is only made again.
+        const isRecreated = slot.kind === OP_RECREATE && slot.isKnown;
         this.#fill(lane);
-        if (slot.kind === OP_RECREATE) await subject.unlink(path);
-        const flag = slot.kind === OP_RECREATE ? 'wx' : 'w';
-        await subject.writeFile(path, buffer, { flag });
+        if (isRecreated) await subject.unlink(path);
+        await subject.writeFile(path, buffer, { flag: isRecreated ? 'wx' : 'w' });
         return blockBytes;
       }
+    }
+  }
+
+  /** Reads or stats a small file; one that a failed operation left missing is no error of its own. */
+  async #look(slot: OperationSlot): Promise<number> {
+    const { subject, dataSet, isVerified } = this.#parts;
+    const path = dataSet.pathOf(slot.target);
+    try {
+      if (slot.kind === OP_STAT) {
+        const { size } = await subject.stat(path);
+        const isWrong = slot.isKnown && size !== dataSet.shape.blockBytes;
+        if (isVerified && isWrong) this.#reportSize(slot, size);
+        return 0;
+      }
+      const content = await subject.readFile(path);
+      this.#check(slot, content, content.length);
+      return content.length;
+    } catch (error) {
+      if (!slot.isKnown && errorCodeOf(error) === 'ENOENT') return 0;
+      throw error;
     }
   }
 
@@ -134,10 +149,10 @@ export class Executor {
     pattern.fill(lane.buffer, 0, dataSet.identityOf(lane.slot.target, lane.slot.generation));
   }
 
-  /** Checks a whole block; generation 0 means that the content is not known. */
+  /** Checks a whole block whose content is known. */
   #check(slot: OperationSlot, content: Uint8Array, bytes: number): void {
     const { dataSet, pattern, isVerified } = this.#parts;
-    if (!isVerified || slot.generation === 0) return;
+    if (!isVerified || !slot.isKnown) return;
     const identity = dataSet.identityOf(slot.target, slot.generation);
     if (bytes === dataSet.shape.blockBytes && pattern.matches(content, 0, identity)) {
       this.recorder.verifiedBytes += bytes;

@@ -84,6 +84,7 @@ class FioContestant implements Contestant {
   readonly backend: string;
   readonly why: string;
   readonly isVerified = false;
+  readonly isCountedLive = false;
   readonly recorder = new Recorder();
   readonly totals: RoundTotals = createTotals();
   readonly #workload: FioWorkload;
@@ -154,11 +155,17 @@ function runFio(args: readonly string[], stop: StopControl, timeoutMs: number): 
   return new Promise((resolve, reject) => {
     const child = spawn('fio', args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: timeoutMs,
       // Ctrl-C reaches us alone: we end the child, so that its partial output is not a surprise.
       detached: true,
     });
-    const forget = stop.onStop(() => child.kill('SIGKILL'));
+    const kill = (): boolean => child.kill('SIGKILL');
+    // Not spawn's own timeout: its timer outlives a program that cannot be started.
+    const timer = setTimeout(kill, timeoutMs);
+    const forgetStop = stop.onStop(kill);
+    const forget = (): void => {
+      clearTimeout(timer);
+      forgetStop();
+    };
     const output: string[] = [];
     const errors: string[] = [];
     child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));

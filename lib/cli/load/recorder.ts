@@ -10,6 +10,7 @@ import { createHistogram, type LatencyHistogram, percentileUs, recordMs } from '
 
 const MISMATCHES_KEPT_MAX = 16;
 const ERROR_CODES_MAX = 32;
+const INTERVAL_MS_MIN = 120;
 
 /** A block whose content was not what it should be. */
 export interface Mismatch extends BlockDifference {
@@ -26,6 +27,7 @@ export interface Mismatch extends BlockDifference {
 export interface Sample {
   /** End of the interval, in measured milliseconds of this subject. */
   readonly atMs: number;
+  readonly intervalMs: number;
   readonly opsPerSecond: number;
   readonly mibPerSecond: number;
   readonly p50Us: number;
@@ -138,18 +140,24 @@ export class Recorder {
   /** Closes an interval: adds a point to the series and its latencies to the total. */
   sample(nowMs: number): void {
     const atMs = this.#elapsedBeforeMs + nowMs - this.#phaseStartMs;
-    const seconds = Math.max(atMs - this.#sampledMs, 1e-3) / 1e3;
+    const intervalMs = Math.max(atMs - this.#sampledMs, 1e-3);
     const operations = this.operations - this.#sampledOperations;
+    const mib = (this.bytes - this.#sampledBytes) / 2 ** 20;
     const errors = this.errors - this.#sampledErrors;
-    if (operations === 0 && errors === 0 && seconds < 0.05) return;
-    this.samples.push({
-      atMs,
-      opsPerSecond: operations / seconds,
-      mibPerSecond: (this.bytes - this.#sampledBytes) / seconds / 2 ** 20,
-      p50Us: operations === 0 ? 0 : percentileUs(this.#interval, 50),
-      p99Us: operations === 0 ? 0 : percentileUs(this.#interval, 99),
-      errors,
-    });
+    const last = this.samples.at(-1);
+    if (intervalMs < INTERVAL_MS_MIN && last !== undefined && last.atMs === this.#sampledMs) {
+      this.samples[this.samples.length - 1] = extended(last, atMs, operations, mib, errors);
+    } else {
+      this.samples.push({
+        atMs,
+        intervalMs,
+        opsPerSecond: (operations / intervalMs) * 1e3,
+        mibPerSecond: (mib / intervalMs) * 1e3,
+        p50Us: operations === 0 ? 0 : percentileUs(this.#interval, 50),
+        p99Us: operations === 0 ? 0 : percentileUs(this.#interval, 99),
+        errors,
+      });
+    }
     this.#sampledMs = atMs;
     this.#sampledOperations = this.operations;
     this.#sampledBytes = this.bytes;
@@ -157,4 +165,25 @@ export class Recorder {
     this.total.add(this.#interval);
     this.#interval.reset();
   }
+}
+
+/** The last moments of a phase are too short for a point of their own: they join the one before. */
+function extended(
+  last: Sample,
+  atMs: number,
+  operations: number,
+  mib: number,
+  errors: number,
+): Sample {
+  const intervalMs = last.intervalMs + atMs - last.atMs;
+  const rate = (before: number, more: number): number =>
+    (before * last.intervalMs + more * 1e3) / intervalMs;
+  return {
+    ...last,
+    atMs,
+    intervalMs,
+    opsPerSecond: rate(last.opsPerSecond, operations),
+    mibPerSecond: rate(last.mibPerSecond, mib),
+    errors: last.errors + errors,
+  };
 }

@@ -85,6 +85,10 @@ export class Progress implements RunObserver {
     if (contestant === null) return;
     const { recorder } = contestant;
     const nowMs = performance.now();
+    if (!contestant.isCountedLive) {
+      this.#show(`${this.#label}  running`);
+      return;
+    }
     const seconds = (nowMs - this.#lastMs) / 1e3;
     const operations = (recorder.operations - this.#lastOperations) / seconds;
     const mib = (recorder.bytes - this.#lastBytes) / 2 ** 20 / seconds;

@@ -26,7 +26,7 @@ export const REPORT_ROWS: readonly ReportRow[] = [
   })),
   { label: 'CPU time per operation', cell: (subject) => usCell(subject.cpuUsPerOperation) },
   {
-    label: 'system calls per operation',
+    label: 'system calls per operation (own thread)',
     cell: (subject) => countCell(subject.systemCallsPerOperation),
   },
   {

@@ -62,9 +62,10 @@ export function renderChart(chart: Chart): string {
     }),
     ...chart.x.ticks.map(({ value, text }) => {
       const x = fixed(xOf(value));
+      const anchor = xOf(value) > WIDTH - RIGHT - 24 ? 'end' : 'middle';
       return (
         `<line class="grid" x1="${x}" x2="${x}" y1="${TOP}" y2="${HEIGHT - BOTTOM}"/>` +
-        `<text x="${x}" y="${HEIGHT - BOTTOM + 16}" text-anchor="middle">${escapeHtml(text)}</text>`
+        `<text x="${x}" y="${HEIGHT - BOTTOM + 16}" text-anchor="${anchor}">${escapeHtml(text)}</text>`
       );
     }),
     `<text x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 8}" text-anchor="middle">` +

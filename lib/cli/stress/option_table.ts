@@ -181,5 +181,20 @@ export const STRESS_COMMAND: CommandSpec = {
     ['nephrite stress --rate 20k --fail-if "p99>5ms"', 'does this disk keep up with 20,000/s?'],
     ['nephrite stress --dir /mnt/data --direct --size 8g --html report.html', 'a disk, no cache'],
   ],
+  notes: [
+    'How to read it. In a closed loop (without `--rate`) latency is from the start of an operation to\n' +
+      'its result, and operations that wait behind a slow one are not started: a stall shows in few of\n' +
+      'them. With `--rate` every operation has an intended start and is charged from there. System\n' +
+      'calls are those of the thread that drives the load; CPU time is that of the whole process. With\n' +
+      '`--against`, subjects take turns in five rounds on the same files; the rate is the median round.',
+    'The JSON of `--json`: `name`, `startedAt`, `environment` (versions, CPUs, quota, file system),\n' +
+      '`options`, `subjects` (per subject: `backend`, `operations`, `opsPerSecond` with min, median and\n' +
+      'max over rounds, `mibPerSecond`, `latencyUs`, `cpuUsPerOperation`, `systemCallsPerOperation`,\n' +
+      '`contextSwitchesPerOperation`, `errors` by code, `verified` with its mismatches, `samples` over\n' +
+      'time, `latencyDistribution`), `ratio`, `finalCheck`, `conditions`, `stopped`, `isFailed`. What\n' +
+      'was not measured is `null`.',
+    'Every run stops by itself, works in a temporary folder of its own and removes it, also after\n' +
+      'Ctrl-C. It refuses to start when the file system would have less than 64 MiB left.',
+  ],
   reservedWords: [...STRESS_TARGETS, ...PLANNED_TARGETS],
 };

@@ -21,7 +21,7 @@ import { type Condition, parseCondition } from './fail_if.ts';
 
 const BLOCK_BYTES_MAX = 16 * 1024 ** 2;
 const BLOCKS_MAX = 2 ** 28;
-const BUFFER_BYTES_MAX = 2 * 1024 ** 3;
+const BUFFER_BYTES_MAX = 512 * 1024 ** 2;
 const MIXED_SMALL_FILES_MIN = 256;
 /** Alignment that O_DIRECT asks of offsets, lengths and memory on every common disk. */
 export const DIRECT_ALIGN_BYTES = 4096;
@@ -83,13 +83,11 @@ export function readStressOptions(parsed: ParsedArguments): StressOptions {
   }
   readWorkers(parsed);
   const conditions = (parsed.values.get('fail-if') ?? []).map(parseCondition);
-  const peer = choice(parsed, 'against', PEERS) ?? null;
-  checkPeer(peer, mode, conditions);
   const rate = textOf(parsed, 'rate');
   const zipf = textOf(parsed, 'zipf');
   if (zipf !== undefined && isStreaming)
     throw usageError('--zipf has no meaning in sequential mode');
-  return {
+  const options: StressOptions = {
     mode,
     depth,
     blockBytes,
@@ -105,12 +103,14 @@ export function readStressOptions(parsed: ParsedArguments): StressOptions {
     isVerified: flagOf(parsed, 'verify', true),
     dir: resolve(textOf(parsed, 'dir') ?? tmpdir()),
     backend: choice(parsed, 'backend', BACKENDS) ?? null,
-    peer,
+    peer: choice(parsed, 'against', PEERS) ?? null,
     conditions,
     jsonPath: textOf(parsed, 'json') ?? null,
     htmlPath: textOf(parsed, 'html') ?? null,
     isQuiet: flagOf(parsed, 'quiet'),
   };
+  checkPeer(options);
+  return options;
 }
 
 function readBlockBytes(parsed: ParsedArguments, isStreaming: boolean, isDirect: boolean): number {
@@ -161,15 +161,26 @@ function checkTargets(count: number, depth: number, subject: string): void {
   throw usageError(`${subject} ${count} targets; --depth ${depth} needs at least ${2 * depth}`);
 }
 
-function checkPeer(peer: PeerName | null, mode: Mode, conditions: readonly Condition[]): void {
-  if (peer === 'fio' && (mode === 'small' || mode === 'mixed')) {
+/** What has no meaning without a peer, or what fio cannot do as the others do it. */
+function checkPeer(options: StressOptions): void {
+  const { peer, mode, zipfTheta, readPercent, ratePerSecond, conditions } = options;
+  const ratio = conditions.find((condition) => condition.metric === 'ratio');
+  if (peer === null && ratio !== undefined) {
+    throw usageError(`--fail-if '${ratio.text}': ratio needs --against node or --against fio`);
+  }
+  if (peer !== 'fio') return;
+  if (mode === 'small' || mode === 'mixed') {
     throw usageError(
       `--against fio: fio has no workload equal to --mode ${mode}; use --against node`,
     );
   }
-  const ratio = conditions.find((condition) => condition.metric === 'ratio');
-  if (peer === null && ratio !== undefined) {
-    throw usageError(`--fail-if '${ratio.text}': ratio needs --against node or --against fio`);
+  if (ratePerSecond !== null && readPercent > 0 && readPercent < 100) {
+    throw usageError(
+      '--against fio: fio limits reads and writes apart; --rate needs --rwmix 0 or 100',
+    );
+  }
+  if (zipfTheta === 1) {
+    throw usageError('--against fio: fio has no zipf distribution with exactly 1; try 0.99');
   }
 }
 

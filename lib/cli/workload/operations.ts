@@ -46,4 +46,6 @@ export interface OperationSlot {
   target: number;
   /** Generation of the content: expected by a read, to be written by a write; 0 is unknown. */
   generation: number;
+  /** False after a failed write: the target may hold anything, or be missing. */
+  isKnown: boolean;
 }

@@ -1,6 +1,6 @@
 // The bytes of every block: a header that says which block it is, then seeded random bytes.
 // A reader that knows seed, file, offset and generation knows every byte, so a lost, torn,
-// misplaced or stale write is seen. Checking costs two memory comparisons, not a loop in JavaScript.
+// misplaced or stale write is seen. Checking costs two memory comparisons, no loop in JavaScript.
 // Owner: the run (one pattern per seed and block size), read-only after construction.
 // Invariants: content is a pure function of (seed, file, offset, generation).
 // Not here: which generation is expected (block_table.ts).

@@ -37,7 +37,7 @@ export interface WorkloadShape {
   readonly seed: number;
 }
 
-/** Of 1,000 operations of `mixed`: datasync, stat and small-file operations; the rest are blocks. */
+/** Of 1,000 operations of `mixed`: datasync, stat, small files; the rest are blocks. */
 const MIXED_SYNC_PER_1000 = 10;
 const MIXED_STAT_PER_1000 = 20;
 const MIXED_SMALL_PER_1000 = 100;
@@ -76,9 +76,9 @@ export class Workload {
       }
     }
     slot.target = first + target;
-    slot.generation = isChanging(kind)
-      ? this.#table.nextGeneration(slot.target)
-      : this.#table.expectedGeneration(slot.target);
+    const expected = this.#table.expectedGeneration(slot.target);
+    slot.isKnown = expected !== 0;
+    slot.generation = isChanging(kind) ? this.#table.nextGeneration(slot.target) : expected;
   }
 
   /** Gives the claim back; `isDone` is false when the operation failed. */

@@ -22,7 +22,7 @@ export class ZipfSampler {
   }
 
   next(prng: Prng): number {
-    // Each turn accepts with probability above 0.7 for every theta; 64 misses in a row do not occur.
+    // A turn accepts with probability above 0.7 for every theta: 64 misses in a row do not occur.
     for (let turn = 0; turn < 64; turn++) {
       const area =
         this.#integralLast + prng.nextFraction() * (this.#integralFirst - this.#integralLast);
