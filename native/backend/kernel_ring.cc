@@ -78,9 +78,10 @@ std::int32_t KernelRing::setup(std::uint32_t entries, std::uint32_t cq_entries,
   fd_.reset(fd);  // the kernel sets O_CLOEXEC on ring descriptors
   setup_flags_ = flags;
   features_ = params_.features;
-  // Without these two a completion could be dropped, or offset -1 would not mean the position.
+  // Without these a completion could be dropped, or offset -1 would not mean the position. Before
+  // 5.8 there is no flag that silences the eventfd: its offset is 0, where another field lies.
   const std::uint32_t needed = kFeatureNodrop | kFeatureRwCurPos;
-  if ((features_ & needed) != needed) {
+  if ((features_ & needed) != needed || params_.cq_off.flags == 0) {
     fd_.reset();
     return -ENOSYS;
   }
