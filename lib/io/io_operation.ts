@@ -16,6 +16,7 @@ export abstract class IoOperation<T> extends Operation<T> {
   slot = -1;
   /** Intrusive list of operations that wait for a slot or a chunk. */
   nextWaiting: IoOperation<unknown> | undefined = undefined;
+  previousWaiting: IoOperation<unknown> | undefined = undefined;
   waitingIn: WaitingList | undefined = undefined;
   /** Set by cancel(): what the failure will be. */
   cancelError: Error | undefined = undefined;

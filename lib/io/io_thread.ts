@@ -19,6 +19,8 @@ import type { IoOperation } from './io_operation.ts';
 import { WaitingList } from './waiting_list.ts';
 
 const TICK_MS_MAX = 1;
+// Slots kept for cancels: operations that wait for ever can hold all others, and must be stoppable.
+const CANCEL_SLOTS = 1;
 // A transfer of so many bytes takes longer than 100 small operations (64 KiB: 15 us copied twice).
 const BULK_BYTES = 65536;
 // Copied per turn at most: 1 MiB takes 100 to 200 us.
@@ -100,7 +102,7 @@ export class IoThread {
   }
 
   readonly #start = (operation: IoOperation<unknown>): boolean => {
-    if (this.#freeCount === 0) return false;
+    if (this.#freeCount <= CANCEL_SLOTS) return false;
     const bytes = operation.entryBytesWanted;
     if (bytes >= BULK_BYTES && this.#bulkBytesLeft <= 0) return false;
     const submissions = this.#submissions;
@@ -109,7 +111,13 @@ export class IoThread {
       // A byte budget may have left it full: those behind wait for the next turn.
       if (submissions.isFull) return false;
     }
-    if (!operation.prepare()) return false;
+    try {
+      if (!operation.prepare()) return false;
+    } catch (error) {
+      // No memory for a chunk. It is this operation's failure, not the pump's.
+      operation.abandoned(error as Error);
+      return true;
+    }
     if (bytes >= BULK_BYTES) this.#bulkBytesLeft -= bytes;
     const slot = this.#takeSlot();
     const generation = this.#generations[slot];
@@ -152,10 +160,11 @@ export class IoThread {
   }
 
   #pushCancels(): void {
-    while (this.#cancels.length > 0) {
-      if (this.#freeCount === 0 || this.#submissions.isFull) return;
-      const target = this.#cancels.shift();
-      if (target === undefined || target.slot < 0) continue;
+    let pushedCount = 0;
+    for (const target of this.#cancels) {
+      if (this.#freeCount === 0 || this.#submissions.isFull) break;
+      pushedCount++;
+      if (target.slot < 0) continue;
       // No operation behind it: the cancel's own completion is of no interest, its target's decides.
       const slot = this.#takeSlot();
       const generation = this.#generations[slot];
@@ -164,6 +173,7 @@ export class IoThread {
       setTarget(this.#submissions.words, at, target.slot, this.#generations[target.slot]);
       this.#submissions.publish();
     }
+    this.#cancels.splice(0, pushedCount);
   }
 
   #arm(): void {
