@@ -23,8 +23,9 @@ class SignalGroup {
   readonly #signal: AbortSignal;
   readonly #members = new Set<Cancellable<unknown>>();
   readonly #onAbort = (): void => {
-    const error = new AbortError(this.#signal.reason);
-    for (const operation of [...this.#members]) operation.cancelWith(error);
+    const { reason } = this.#signal;
+    // An error for each: a write notes its own bytesWritten on it.
+    for (const operation of [...this.#members]) operation.cancelWith(new AbortError(reason));
   };
 
   constructor(signal: AbortSignal) {
