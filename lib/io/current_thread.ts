@@ -102,11 +102,16 @@ function backendOptions(): Omit<BackendOptions, 'onWake'> {
 export function currentThread(): IoThread {
   if (thread === undefined) {
     const wanted = configured.backend ?? (process.env.NEPHRITE_BACKEND || undefined);
-    thread = new IoThread((onWake) => {
+    const opened = new IoThread((onWake) => {
       const selection = selectBackend(wanted, { ...backendOptions(), onWake });
       refused = selection.refused;
       return selection.backend;
     });
+    // Node runs no cleanup hook at process.exit(): what the kernel still has in hand would hold its
+    // files, and so their locks, for milliseconds after the process is gone. Nothing is settled by
+    // it: no code of the user runs any more.
+    process.once('exit', () => opened.backend.close());
+    thread = opened;
   }
   return thread;
 }
