@@ -154,12 +154,15 @@ describe('remedies', () => {
   const steps = (errno: string, changes: Partial<Surroundings['sandbox']> = {}): string =>
     remediesFor({ name: 'io_uring', reason: '', errno }, around(changes)).join('\n');
 
-  test.each(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'EACCES'])('%s under a filter: seccomp', (errno) => {
-    const docker = steps(errno, { seccomp: 'filter', container: 'docker' });
-    expect(docker).toContain('docker run --security-opt seccomp=profile.json');
-    expect(steps(errno, { seccomp: 'filter', container: 'kubernetes' })).toContain('Localhost');
-    expect(steps(errno, { seccomp: 'filter' })).toContain('io_uring_register');
-  });
+  test.each(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP', 'EACCES'])(
+    '%s under a filter: seccomp',
+    (errno) => {
+      const docker = steps(errno, { seccomp: 'filter', container: 'docker' });
+      expect(docker).toContain('docker run --security-opt seccomp=profile.json');
+      expect(steps(errno, { seccomp: 'filter', container: 'kubernetes' })).toContain('Localhost');
+      expect(steps(errno, { seccomp: 'filter' })).toContain('io_uring_register');
+    },
+  );
 
   test('the sysctl is named when it is the cause', () => {
     expect(steps('EPERM', { ioUringDisabled: 2 })).toContain('sysctl kernel.io_uring_disabled=0');

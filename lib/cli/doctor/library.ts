@@ -3,7 +3,7 @@
 // Owner: one call; it opens this thread's poller, as a program's first operation would.
 // Invariants: never throws: a backend that was asked for by name and cannot run is a finding.
 // Not here: the surroundings (host/), what to do (remedies.ts).
-import { constants } from 'node:os';
+import { getSystemErrorName } from 'node:util';
 import type { NativeLoadAttempt } from '../../addon/load.ts';
 import { DEFAULT_BACKEND_OPTIONS } from '../../backend/backend.ts';
 import { loadAddon, openNativeBackend } from '../../backend/native_backend.ts';
@@ -91,7 +91,7 @@ function readAddon(): AddonFacts {
 }
 
 function toRefusal(refused: RefusedBackend): Refusal & { readonly remedy?: string } {
-  const errno = Object.entries(constants.errno).find(([, value]) => value === refused.errno)?.[0];
+  const errno = refused.errno === undefined ? undefined : getSystemErrorName(-refused.errno);
   return {
     name: refused.name,
     reason: refused.reason,

@@ -49,6 +49,7 @@ export function remediesFor(refusal: Refusal, around: Surroundings): string[] {
     case 'EPERM':
     case 'EACCES':
     case 'EOPNOTSUPP':
+    case 'ENOTSUP': // the same number, as libuv names it
     case 'ENOSYS':
       return refusedSteps(refusal.errno, around);
     case 'ENOMEM':

@@ -2,6 +2,7 @@
 // Owner: the run; opens this thread's poller. Invariants: no wrapper around an operation; memory
 // comes from the library's own pool, as its documentation advises for heavy use.
 // Not here: node:fs/promises (subject_node.ts), why a backend was refused (doctor).
+import { getSystemErrorName } from 'node:util';
 import * as abi from '../../abi/layout.ts';
 import * as fs from '../../fs.ts';
 import { backend, configure } from '../../index.ts';
@@ -52,6 +53,7 @@ function reasonOf(chosen: ReturnType<typeof backend>, name: BackendName | null):
   if (process.env.NEPHRITE_BACKEND) return 'as NEPHRITE_BACKEND asks';
   const [refused] = chosen.refused;
   if (refused === undefined) return 'the best backend of this platform';
-  const reason = refused.reason.split(':')[0];
-  return `${refused.name} was refused (${reason}); nephrite doctor says what to do`;
+  const [what = ''] = refused.reason.split(':');
+  const errno = refused.errno === undefined ? '' : `: ${getSystemErrorName(-refused.errno)}`;
+  return `${refused.name} was refused (${what}${errno}); nephrite doctor says what to do`;
 }
