@@ -9,6 +9,7 @@ import type { Chunk } from '../ring/buffer_pool.ts';
 import { setArguments, setBuffer, setPath, setPosition, writeEntry } from './entry.ts';
 import { IoOperation } from './io_operation.ts';
 import type { IoThread } from './io_thread.ts';
+import { closedError, type OpenFile } from './open_file.ts';
 import type { OpenGate } from './open_gate.ts';
 import { pathBytes, pathBytesBound, SCRATCH_PATH_MAX, writePath } from './path_bytes.ts';
 import { closeQuietly } from './path_operation.ts';
@@ -35,7 +36,8 @@ const STEP_OPCODES = {
 
 export interface WholeFileTarget {
   path?: string | Buffer;
-  /** An open descriptor, which stays open. */
+  /** A handle's file and descriptor, which stay open; the operation holds them. */
+  file?: OpenFile;
   fd?: number;
   /** open(2) flags and mode, with `path`. */
   flags?: number;
@@ -60,6 +62,7 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     this.#target = target;
     this.#gate = gate;
     this.#fd = target.fd ?? -1;
+    target.file?.hold();
     this.#step = target.fd === undefined ? STEP_OPEN : STEP_TRANSFER;
   }
 
@@ -214,6 +217,8 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     this.release();
     if (needsMore instanceof Error) this.#fail(this.describeFailure(needsMore));
     else if (this.cancelError !== undefined && needsMore) this.#fail(this.cancelError);
+    else if (this.#target.file?.isUsable === false && needsMore)
+      this.#fail(this.describeFailure(closedError(this.transferSyscall)));
     else if (needsMore) this.#submit(STEP_TRANSFER);
     else this.#finish();
   }
@@ -277,6 +282,16 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
       return;
     }
     super.abandoned(error);
+  }
+
+  protected override fulfill(value: T): void {
+    this.#target.file?.release();
+    super.fulfill(value);
+  }
+
+  protected override reject(error: unknown): void {
+    this.#target.file?.release();
+    super.reject(error);
   }
 
   override release(): void {

@@ -1,22 +1,36 @@
 // FileHandle: an open file, with the methods of node:fs/promises.FileHandle.
 // Owner: one thread. Invariants: the descriptor is closed exactly once; after close() every method
-// fails with EBADF before anything is submitted; close() waits for what is in flight on a regular
-// file and cancels what may wait for ever on any other (the poller starts close(2) only then).
-// Not here: whole-file helpers (whole_file.ts), opening (open.ts).
+// fails with EBADF before anything is submitted; close() waits for what was started on a regular file
+// and cancels what may wait for ever on any other (the poller starts close(2) only then).
+// Node's createReadStream, createWriteStream, readableWebStream and readLines are not there yet.
+// Not here: opening (open.ts), the transfers (../transfer.ts), several buffers (handle_vectors.ts).
 import { EventEmitter } from 'node:events';
-import type { Stats } from 'node:fs';
+import type { BigIntStats, Stats } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
-import type { SystemError } from '../../base/errors.ts';
 import { type Operation, rejectedOperation } from '../../base/operation.ts';
 import { type BufferLike, checkedBytes } from '../buffers.ts';
+import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
+import { KIND_REGULAR, OpenFile } from '../open_file.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
-import { type Request, start, startVoid } from '../path_operation.ts';
+import { type Decode, type Request, start, startVoid } from '../path_operation.ts';
 import { ReadOperation, type ReadResult, WriteOperation, type WriteResult } from '../transfer.ts';
-import { checkLength, checkOffset, checkPosition } from './handle_arguments.ts';
+import {
+  checkedFileLength,
+  checkedSeconds,
+  checkedUserId,
+  requiredMode,
+  type TimeLike,
+} from './attribute_arguments.ts';
+import { checkAllocation, checkLength, checkOffset, checkPosition } from './handle_arguments.ts';
+import {
+  type ReadVectorResult,
+  readVectors,
+  type WriteVectorResult,
+  writeVectors,
+} from './handle_vectors.ts';
+import { attempt, callVoid } from './path_call.ts';
 import { decodeBigIntStats, decodeStats } from './stats.ts';
-
-const KIND_REGULAR = 0o100000 >> 12;
 
 export interface ReadOptions extends OperationOptions {
   buffer?: BufferLike;
@@ -31,34 +45,41 @@ export interface WriteOptions extends OperationOptions {
   position?: number | bigint | null;
 }
 
-function closedError(syscall: string): SystemError {
-  const error = new Error('file closed') as SystemError;
-  error.code = 'EBADF';
-  error.syscall = syscall;
-  return error;
+export interface AllocateOptions extends OperationOptions {
+  /** Reserves without changing the file's size; default false. */
+  keepSize?: boolean;
 }
 
+const FALLOC_FL_KEEP_SIZE = 1;
+
+const toStats: Decode<Stats | BigIntStats> = (_result, _flags, source) => decodeStats(source);
+const toBigIntStats: Decode<Stats | BigIntStats> = (_result, _flags, source) => decodeBigIntStats(source);
+
+/** The file behind a handle, for whole-file functions. */
+export let openFileOf: (handle: FileHandle) => OpenFile;
+
 export class FileHandle extends EventEmitter {
-  #fd: number;
-  // S_IFMT >> 12 as the open found it, 0 = not known.
-  readonly #kind: number;
+  readonly #file: OpenFile;
   #closing: Operation<void> | undefined = undefined;
 
+  static {
+    openFileOf = (handle) => handle.#file;
+  }
+
   /** Made by open() only. */
-  constructor(fd: number, flags: number) {
+  constructor(fd: number, flags: number, isDirect = false) {
     super();
-    this.#fd = fd;
-    this.#kind = flags & abi.COMPLETION_KIND_MASK;
+    this.#file = new OpenFile(fd, flags, isDirect);
   }
 
   /** The descriptor, -1 after close(). */
   get fd(): number {
-    return this.#fd;
+    return this.#file.fd;
   }
 
   /** True when the open found a regular file. */
   get isRegular(): boolean {
-    return this.#kind === KIND_REGULAR;
+    return this.#file.kind === KIND_REGULAR;
   }
 
   /**
@@ -80,7 +101,7 @@ export class FileHandle extends EventEmitter {
       if (typeof offset === 'object' && offset !== null) {
         return this.read(buffer, offset.offset, offset.length, offset.position, offset);
       }
-      if (this.#fd < 0) throw closedError('read');
+      const fd = this.#file.checkedFd('read');
       const bytes = checkedBytes(buffer);
       const start = checkOffset(offset, bytes.byteLength);
       const count = checkLength(length, start, bytes.byteLength);
@@ -89,13 +110,13 @@ export class FileHandle extends EventEmitter {
       const thread = currentThread();
       const operation = new ReadOperation<B>(
         thread,
-        this.#fd,
+        this.#file,
+        fd,
         bytes,
         start,
         count,
         at,
         buffer,
-        this.isRegular,
       );
       thread.submit(operation);
       return options === undefined ? operation : attachOptions(operation, options);
@@ -140,63 +161,140 @@ export class FileHandle extends EventEmitter {
     position: number | bigint | null | undefined,
     options: OperationOptions | undefined,
   ): Operation<WriteResult<B>> {
-    if (this.#fd < 0) throw closedError('write');
+    const file = this.#file;
+    const fd = file.checkedFd('write');
     const at = checkPosition(position);
     if (options !== undefined) checkOptions(options);
     const thread = currentThread();
-    const operation = new WriteOperation<B>(thread, this.#fd, bytes, offset, length, at, data);
+    const operation = new WriteOperation<B>(thread, file, fd, bytes, offset, length, at, data);
     thread.submit(operation);
     return options === undefined ? operation : attachOptions(operation, options);
   }
 
+  /** Reads into several buffers, in order; ends as read() does. */
+  readv<B extends readonly BufferLike[]>(
+    buffers: B,
+    position?: number | bigint | null,
+    options?: OperationOptions,
+  ): Operation<ReadVectorResult<B>> {
+    return readVectors(this.#file, buffers, position, options);
+  }
+
+  /** Writes all of several buffers, in order; a failure tells `bytesWritten`. */
+  writev<B extends readonly BufferLike[]>(
+    buffers: B,
+    position?: number | bigint | null,
+    options?: OperationOptions,
+  ): Operation<WriteVectorResult<B>> {
+    return writeVectors(this.#file, buffers, position, options);
+  }
+
   /** As fs.fstat; `{ bigint: true }` gives BigIntStats. */
-  stat(options?: OperationOptions & { bigint?: boolean }): Operation<Stats> {
-    const decode = options?.bigint === true ? decodeBigIntStats : decodeStats;
+  stat(options?: OperationOptions & { bigint?: false | undefined }): Operation<Stats>;
+  stat(options: OperationOptions & { bigint: true }): Operation<BigIntStats>;
+  stat(options?: OperationOptions & { bigint?: boolean }): Operation<Stats | BigIntStats> {
+    const decode = options?.bigint === true ? toBigIntStats : toStats;
     try {
-      const request = this.request(abi.OP_STAT, 'fstat');
+      const request = { opcode: abi.OP_STAT, syscall: 'fstat', fd: this.#file.checkedFd('fstat') };
       checkOptions(options);
-      return attachOptions(
-        start(currentThread(), request, (_r, _f, source) => decode(source)),
-        options,
-      );
+      return attachOptions(start(currentThread(), request, decode), options);
     } catch (error) {
       return rejectedOperation(error);
     }
   }
 
   sync(options?: OperationOptions): Operation<void> {
-    return this.#simple({ opcode: abi.OP_SYNC, syscall: 'fsync' }, options);
+    return this.#call('fsync', options, (fd) => ({ opcode: abi.OP_SYNC, syscall: 'fsync', fd }));
   }
 
   datasync(options?: OperationOptions): Operation<void> {
-    return this.#simple({ opcode: abi.OP_SYNC, syscall: 'fdatasync', argument0: 1 }, options);
+    return this.#call('fdatasync', options, (fd) => ({
+      opcode: abi.OP_SYNC,
+      syscall: 'fdatasync',
+      fd,
+      argument0: 1,
+    }));
   }
 
-  #simple(request: Request, options: OperationOptions | undefined): Operation<void> {
-    try {
-      if (this.#fd < 0) throw closedError(request.syscall);
-      checkOptions(options);
-      return attachOptions(startVoid(currentThread(), { ...request, fd: this.#fd }), options);
-    } catch (error) {
-      return rejectedOperation(error);
-    }
+  /** Cuts the file to `length` bytes (default 0), or extends it with zeros. */
+  truncate(length?: number, options?: OperationOptions): Operation<void> {
+    return this.#call('ftruncate', options, (fd) => ({
+      opcode: abi.OP_TRUNCATE,
+      syscall: 'ftruncate',
+      fd,
+      value: checkedFileLength(length),
+    }));
   }
 
-  /** A request on this descriptor. @throws EBADF when closed */
-  request(opcode: number, syscall: string): Request & { fd: number } {
-    if (this.#fd < 0) throw closedError(syscall);
-    return { opcode, syscall, fd: this.#fd };
+  /** Sets the permission bits; `mode` is a number or an octal string. */
+  chmod(mode: number | string, options?: OperationOptions): Operation<void> {
+    return this.#call('fchmod', options, (fd) => ({
+      opcode: abi.OP_CHMOD,
+      syscall: 'fchmod',
+      fd,
+      argument1: requiredMode(mode),
+    }));
+  }
+
+  /** Sets owner and group; -1 leaves one as it is. */
+  chown(uid: number, gid: number, options?: OperationOptions): Operation<void> {
+    return this.#call('fchown', options, (fd) => ({
+      opcode: abi.OP_CHOWN,
+      syscall: 'fchown',
+      fd,
+      argument0: checkedUserId(uid, 'uid'),
+      argument1: checkedUserId(gid, 'gid'),
+    }));
+  }
+
+  /** Sets the times of access and change: seconds since 1970 (number or string) or Dates. */
+  utimes(atime: TimeLike, mtime: TimeLike, options?: OperationOptions): Operation<void> {
+    return this.#call('futimes', options, (fd) => ({
+      opcode: abi.OP_UTIMES,
+      syscall: 'futime',
+      fd,
+      times: [checkedSeconds(atime, 'atime'), checkedSeconds(mtime, 'mtime')],
+    }));
+  }
+
+  /**
+   * Reserves `length` bytes of disk from `offset` on, so that writing them cannot fail with ENOSPC.
+   * ENOTSUP where the file system or the backend (node) cannot.
+   */
+  allocate(offset: number, length: number, options?: AllocateOptions): Operation<void> {
+    return this.#call('fallocate', options, (fd) => {
+      checkAllocation(offset, length);
+      const argument0 = options?.keepSize === true ? FALLOC_FL_KEEP_SIZE : 0;
+      const range = { position: offset, value: length, argument0 };
+      return { opcode: abi.OP_ALLOCATE, syscall: 'fallocate', fd, ...range };
+    });
+  }
+
+  // `name` is Node's, for a closed handle: futimes, whose system call it calls futime.
+  #call(
+    name: string,
+    options: OperationOptions | undefined,
+    make: (fd: number) => Request,
+  ): Operation<void> {
+    return attempt(() => callVoid(make(this.#file.checkedFd(name)), options));
   }
 
   /** Closes once; later calls resolve with the first. Emits 'close'. */
   close(): Operation<void> {
     if (this.#closing !== undefined) return this.#closing;
-    const fd = this.#fd;
-    this.#fd = -1;
+    const file = this.#file;
+    const fd = file.takeFd();
     // argument0 1: cancel what is pending first. A regular file's operations end by themselves.
-    const argument0 = this.#kind !== 0 && !this.isRegular ? 1 : 0;
+    const argument0 = file.isInterruptible ? 1 : 0;
     const request = { opcode: abi.OP_CLOSE, syscall: 'close', fd, argument0 };
-    const closing = startVoid(currentThread(), request);
+    const thread = currentThread();
+    const closing =
+      file.isHeld && !file.isInterruptible
+        ? new CompositeOperation<void>(thread, async () => {
+            await file.idle();
+            await startVoid(thread, request);
+          })
+        : startVoid(thread, request);
     closing.onSettled({ nextWaiter: undefined, operationSettled: () => this.emit('close') });
     this.#closing = closing;
     return closing;

@@ -42,3 +42,11 @@ export function checkPosition(position: unknown): Position {
   }
   return position;
 }
+
+/** A range to reserve: at least one byte, within what an offset can say. */
+export function checkAllocation(offset: unknown, length: unknown): void {
+  const start = checkInteger('offset', offset, Number.MAX_SAFE_INTEGER);
+  if (checkInteger('length', length, Number.MAX_SAFE_INTEGER - start) === 0) {
+    throw outOfRange('length', '>= 1', length);
+  }
+}

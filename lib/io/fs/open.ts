@@ -65,6 +65,9 @@ export function checkedMode(mode: unknown, fallback: number, name = 'mode'): num
 }
 
 const toHandle = (fd: number, flags: number): FileHandle => new FileHandle(fd, flags);
+const toDirectHandle = (fd: number, flags: number): FileHandle => new FileHandle(fd, flags, true);
+// Linux only.
+const O_DIRECT = constants.O_DIRECT ?? 0;
 
 /**
  * Opens a file. `flags` default 'r', `mode` default 0o666; both as in node:fs/promises.
@@ -82,7 +85,8 @@ export function open(
     const argument1 = checkedMode(mode, 0o666);
     checkOptions(options);
     const request = { opcode: abi.OP_OPEN, syscall: 'open', path: checked, argument0, argument1 };
-    return attachOptions(start(currentThread(), request, toHandle), options);
+    const decode = (argument0 & O_DIRECT) === 0 ? toHandle : toDirectHandle;
+    return attachOptions(start(currentThread(), request, decode), options);
   } catch (error) {
     return rejectedOperation(error);
   }

@@ -1,13 +1,12 @@
 // Arguments of whole-file functions, in Node's shapes.
 // Owner: none but the gates, one per thread. Invariants: checked before anything is submitted.
 // Not here: flags and modes (open.ts), paths (../path_bytes.ts).
-import * as abi from '../../abi/layout.ts';
 import { invalidArgType, invalidArgValue, outOfRange } from '../../base/errors.ts';
 import type { IoThread } from '../io_thread.ts';
 import { OpenGate } from '../open_gate.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
 import type { WholeFileTarget } from '../whole_file_operation.ts';
-import { FileHandle } from './file_handle.ts';
+import { FileHandle, openFileOf } from './file_handle.ts';
 
 const gates = new WeakMap<IoThread, OpenGate>();
 
@@ -47,6 +46,9 @@ export function checkedLimit(limit: unknown): number {
 
 /** Path or open handle as a target. */
 export function targetOf(path: PathLike | FileHandle, syscall: string): WholeFileTarget {
-  if (path instanceof FileHandle) return { fd: path.request(abi.OP_READ, syscall).fd };
+  if (path instanceof FileHandle) {
+    const file = openFileOf(path);
+    return { file, fd: file.checkedFd(syscall) };
+  }
   return { path: checkedPath(path) };
 }

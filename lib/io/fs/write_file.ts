@@ -10,6 +10,7 @@ import { type BufferLike, checkedBytes, detachedError } from '../buffers.ts';
 import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
 import type { IoThread } from '../io_thread.ts';
+import { closedError, OpenFile } from '../open_file.ts';
 import type { OpenGate } from '../open_gate.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import type { PathLike } from '../path_bytes.ts';
@@ -97,24 +98,33 @@ function writeParts(
     const { path, flags: argument0, mode: argument1 } = target;
     const open = { opcode: abi.OP_OPEN, syscall: 'open', path, argument0, argument1 };
     const fd = target.fd ?? (await scope.request(open as Request));
+    const file = target.file ?? new OpenFile(fd, 0, false);
+    file.hold();
     try {
       for await (const part of parts) {
         const bytes = toBytes(part, encoding);
-        if (bytes.byteLength > 0) await scope.run(() => startWrite(thread, fd, bytes));
+        if (!file.isUsable) throw closedError('write');
+        if (bytes.byteLength > 0) await scope.run(() => startWrite(thread, file, fd, bytes));
       }
       if (target.isFlushed === true) {
         await scope.request({ opcode: abi.OP_SYNC, syscall: 'fsync', fd });
       }
     } finally {
+      file.release();
       if (target.fd === undefined)
         await startVoid(thread, { opcode: abi.OP_CLOSE, syscall: 'close', fd });
     }
   });
 }
 
-function startWrite(thread: IoThread, fd: number, bytes: Uint8Array): WriteOperation<Uint8Array> {
+function startWrite(
+  thread: IoThread,
+  file: OpenFile,
+  fd: number,
+  bytes: Uint8Array,
+): WriteOperation<Uint8Array> {
   const count = bytes.byteLength;
-  const operation = new WriteOperation(thread, fd, bytes, 0, count, FILE_POSITION, bytes);
+  const operation = new WriteOperation(thread, file, fd, bytes, 0, count, FILE_POSITION, bytes);
   thread.submit(operation);
   return operation;
 }
