@@ -5,7 +5,7 @@
     'common_sources': [
       'native/addon/addon.cc',
       'native/addon/poller_handle.cc',
-      'native/poller/memory.cc',
+      'native/backend/memory.cc',
       'native/poller/poller.cc',
     ],
     'linux_sources': [

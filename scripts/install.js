@@ -14,6 +14,12 @@ const require = createRequire(import.meta.url);
 const isStrict =
   existsSync(join(root, 'lib')) || process.env.npm_config_build_from_source === 'true';
 
+// Platforms with a native backend (native/backend/select_*.cc). Elsewhere there is nothing to build.
+if (process.platform !== 'linux') {
+  console.error(`nephrite: no native backend for ${process.platform} yet; the "node" backend serves`);
+  process.exit(0);
+}
+
 // node-gyp-build first runs `node-gyp-build-test`, which must be found on PATH: npm sees to that.
 const bin = join(dirname(require.resolve('node-gyp-build/package.json')), 'bin.js');
 const result = spawnSync(process.execPath, [bin], {

@@ -1,6 +1,6 @@
 // Shared layout: the one source of every byte that TypeScript and C++ both touch.
 // lib/abi/layout.ts is generated from this header by dump_layout.cc; a test compares the two.
-// Owner: nobody at run time; the memory belongs to the poller (native/poller/memory.h).
+// Owner: nobody at run time; the memory belongs to the poller (native/backend/memory.h).
 // Invariants: sizes and offsets are pinned below; any change raises kAbiVersion.
 // Not here: behaviour (ring/, poller/) and kernel structures (backend/).
 #pragma once

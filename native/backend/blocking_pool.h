@@ -15,7 +15,7 @@
 
 #include "backend/inbox.h"
 #include "backend/operation.h"
-#include "poller/memory.h"
+#include "backend/memory.h"
 
 namespace nephrite {
 

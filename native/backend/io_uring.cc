@@ -26,6 +26,7 @@ constexpr std::uint8_t kReadyCountMax = 200;
 constexpr std::uint8_t kPoolTried = 255;
 // Teardown waits so long for what cannot be cancelled.
 constexpr std::int64_t kCloseNsMax = 2'000'000'000;
+constexpr std::int64_t kCloseSliceNs = 5'000'000;
 
 }  // namespace
 
@@ -334,18 +335,27 @@ std::uint32_t IoUringBackend::close() {
   is_open_ = false;
   cancel_everything();
   const std::uint64_t deadline_ns = monotonic_now_ns() + kCloseNsMax;
-  while (kernel_count_ > 0 && monotonic_now_ns() < deadline_ns) {
+  while (has_ending_work() && monotonic_now_ns() < deadline_ns) {
     push_backlog();
-    ring_.enter(20'000'000);
+    ring_.enter(kCloseSliceNs);
     collect_kernel();
     collect_inbox();
+    cancel_everything();  // an open that was being looked at may have moved to a queue
   }
-  // A pool thread inside a call keeps the memory alive by itself and disposes of its result; only
-  // what the kernel owns is counted.
-  collect_inbox();
+  // A pool thread that waits for another process keeps the memory alive by itself and disposes of
+  // its result; only what the kernel owns is counted.
   client_->inbox->close();
+  collect_inbox();
   ring_.close();
   return kernel_count_;
+}
+
+// Work that ends by itself: what the kernel has been asked to stop, and pool calls that do not wait
+// for another process (their descriptors must stay open until they have made the call).
+bool IoUringBackend::has_ending_work() const {
+  const std::uint32_t waiting =
+      BlockingPool::shared().running_count(*client_, PoolLane::kMayWait);
+  return kernel_count_ > 0 || pool_count_ > waiting;
 }
 
 Capabilities IoUringBackend::capabilities() const {

@@ -12,7 +12,7 @@
 #include "backend/blocking_pool.h"
 #include "backend/inbox.h"
 #include "backend/kernel_ring.h"
-#include "poller/memory.h"
+#include "backend/memory.h"
 
 namespace nephrite {
 
@@ -49,6 +49,7 @@ class IoUringBackend final : public Backend {
   bool retry(Operation& operation, std::int32_t result);
   bool remove_from_backlog(Operation& operation);
   void cancel_everything();
+  bool has_ending_work() const;
 
   std::shared_ptr<PollerMemory> memory_;
   std::shared_ptr<PoolClient> client_;

@@ -15,7 +15,7 @@
 
 #include "backend/backend.h"
 #include "backend/completion_port.h"
-#include "poller/memory.h"
+#include "backend/memory.h"
 
 namespace nephrite {
 

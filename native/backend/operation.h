@@ -1,5 +1,5 @@
 // Operation: the native record of one submission, from its entry until its completion.
-// Owner: the table in poller/memory.h, one record per slot. The poller's thread writes it; while
+// Owner: the table in backend/memory.h, one record per slot. The poller's thread writes it; while
 // `state` is kInFlight a backend may lend it to ONE pool thread, which then owns every field until
 // it pushes the record to the inbox. It never moves and is never freed before its completion.
 // Invariants: buffer, path and path2 point into memory that JavaScript cannot free (an arena or the

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backend/backend.h"
-#include "poller/memory.h"
+#include "backend/memory.h"
 
 namespace nephrite {
 

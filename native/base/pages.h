@@ -1,7 +1,7 @@
 // Pages: whole pages of zeroed memory from the operating system, page-aligned (so 64-aligned too:
 // kernel copies to addresses not aligned to 32 bytes cost 2 to 4 times more, DESIGN 5).
 // Owner: the Pages object. Invariant: data() is null or a live mapping of bytes() bytes.
-// Not here: who may read or write it (poller/memory.h).
+// Not here: who may read or write it (backend/memory.h).
 #pragma once
 
 #include <cstddef>

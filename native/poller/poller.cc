@@ -256,6 +256,8 @@ std::int32_t Poller::cancel(std::uint64_t user_data) {
       target.opcode() == abi::Opcode::kCancel) {
     return -ENOENT;
   }
+  // A close that never happens is a descriptor lost.
+  if (target.opcode() == abi::Opcode::kClose) return -EALREADY;
   if (target.is_cancelled) return -EALREADY;
   target.is_cancelled = true;
   return backend_->cancel(target);
@@ -269,6 +271,10 @@ void Poller::complete(Operation& operation, std::int32_t result, std::uint32_t f
   if (operation.buffer_arena != nullptr) memory_->unhold(*operation.buffer_arena);
   if (operation.path_arena != nullptr) memory_->unhold(*operation.path_arena);
   if (operation.opcode() == abi::Opcode::kOpen && result >= 0) open_fds_.insert(result);
+  // Taken back at teardown before the system call: the descriptor is ours to close again.
+  if (operation.opcode() == abi::Opcode::kClose && result == -ECANCELED) {
+    open_fds_.insert(operation.entry.fd);
+  }
   publish(operation.entry.slot, operation.entry.generation, result, flags);
   if (is_closed_ || !uses_descriptor(operation.entry)) return;
   const auto fd = static_cast<std::size_t>(operation.entry.fd);

@@ -12,7 +12,7 @@
 
 #include "backend/backend.h"
 #include "base/clock.h"
-#include "poller/memory.h"
+#include "backend/memory.h"
 #include "ring/completion_ring.h"
 #include "ring/submission_ring.h"
 
@@ -78,7 +78,7 @@ class Poller final : public CompletionSink {
   bool is_closed_ = false;
   // Operations in flight per descriptor, and the closes that wait for them (through
   // Operation::next). Indexed by descriptor: a hash costs 40 ns a completion more.
-  std::vector<std::uint16_t> pending_per_fd_;
+  std::vector<std::uint32_t> pending_per_fd_;
   Operation* waiting_closes_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
 // Poller memory: allocation and arena bookkeeping. See memory.h.
-#include "poller/memory.h"
+#include "backend/memory.h"
 
 #include <cerrno>
 #include <cstring>
