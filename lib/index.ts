@@ -1,4 +1,5 @@
-// nephrite: public names only.
+// nephrite: public names only; no logic. Owner: none.
+// Not here: files (fs.ts). Importing it makes no system call beyond reading the modules.
 export { AbortError, NephriteError, TimeoutError } from './base/errors.ts';
 export { Operation } from './base/operation.ts';
 export {

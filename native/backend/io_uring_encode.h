@@ -1,4 +1,6 @@
 // Encoding of operations as io_uring entries. Owner: stateless.
+// Invariant: every address put into an entry lives until the operation's completion.
+// Not here: which operations go to the kernel at all (io_uring.cc).
 #pragma once
 
 #include "backend/io_uring_abi.h"
