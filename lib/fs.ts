@@ -1,6 +1,17 @@
 // nephrite/fs: public names only. Named after node:fs/promises, so that moving over is an import.
 export { chmod, chown, lchown, lutimes, truncate, utimes } from './io/fs/attributes.ts';
 export { type AllocOptions, buffers } from './io/fs/buffers_api.ts';
+export { copyFile } from './io/fs/copy_file.ts';
+export {
+  constants,
+  cp,
+  glob,
+  lchmod,
+  mkdtempDisposable,
+  opendir,
+  statfs,
+  watch,
+} from './io/fs/delegated.ts';
 export { FileHandle } from './io/fs/file_handle.ts';
 export { link, readlink, realpath, symlink } from './io/fs/links.ts';
 export { readMany, statMany } from './io/fs/many.ts';
