@@ -56,9 +56,10 @@ const GOALS: readonly Goal[] = [
 
 function sizes(quick: boolean, rounds: number): Sizes {
   return {
+    leftOut: quick ? ['nephrite:node'] : [],
     rounds,
     runMs: quick ? 40 : 300,
-    warmUpMs: quick ? 120 : 300,
+    warmUpMs: quick ? 250 : 300,
     verifyOps: quick ? 512 : 4096,
     dataFileMiB: 64,
     writeFileMiB: quick ? 16 : 64,

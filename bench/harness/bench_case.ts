@@ -10,6 +10,8 @@ import { type Subject, subjectByName } from './subjects.ts';
 
 /** How much work; `full` and `quick` are the two sizes of the command line, tests use a third. */
 export interface Sizes {
+  /** Subjects that run only when they are named. */
+  leftOut: readonly string[];
   rounds: number;
   /** Length aimed at for one run of one subject in one round. */
   runMs: number;

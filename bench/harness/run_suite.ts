@@ -32,7 +32,10 @@ export async function runSuite(
       sizes,
       input,
       programs: new Programs(input.folder),
-      selected: (name) => options.subjects.length === 0 || options.subjects.includes(name),
+      selected: (name) =>
+        options.subjects.length === 0
+          ? !sizes.leftOut.includes(name)
+          : options.subjects.includes(name),
       progress,
       backends,
     };
@@ -57,6 +60,7 @@ export async function runSuite(
   const tookSeconds = Math.round((performance.now() - beganMs) / 1000);
   const environment = describeEnvironment(options, {
     ...suite.environment(sizes),
+    leftOut: sizes.leftOut.join(' ') || 'nothing',
     backends: [...backends].map(([subject, backend]) => `${subject}=${backend}`).join(' '),
     tookSeconds,
   });

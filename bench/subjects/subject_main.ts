@@ -1,7 +1,7 @@
 // The process of one JavaScript subject: `subject_main NAME DRIVER MEMORY [FS INDEX]`, spoken to
 // over stdin and stdout (harness/protocol.ts). FS and INDEX are the files of nephrite/fs and of
-// nephrite; without them the subject is Node's own fs. Nothing of nephrite is loaded in a Node subject.
-// A failure is an `error` line and the process goes on; it ends when its stdin does.
+// nephrite; without them the subject is Node's own fs and nothing of nephrite is loaded but its
+// clock. A failure is an `error` line and the process goes on; it ends when its stdin does.
 import { readFileSync } from 'node:fs';
 import * as nodePromises from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { decodeWork, encodeLine, type Message, parseLine } from '../harness/protocol.ts';
 import type { Driver, Memory } from '../harness/subjects.ts';
 import { runCallback } from './callback.ts';
-import { type ReadClock, runClock } from './clock.ts';
+import { runClock } from './clock.ts';
 import { runFairness } from './fairness.ts';
 import type { FileApi, ManyApi, PoolApi } from './file_api.ts';
 import { runMany } from './many.ts';
@@ -27,7 +27,6 @@ interface Context {
   many?: ManyApi;
   allocate: AllocateBuffers;
   backend: string;
-  masterClock?: ReadClock;
 }
 
 /** What the entry `nephrite` is used for. */
@@ -80,7 +79,7 @@ async function answer(line: string): Promise<string> {
 async function work(fields: Message): Promise<Fields> {
   const request = decodeWork(fields);
   if (request.workload === 'fairness') return fairness(request, fields);
-  if (request.workload === 'clock') return runClock(request, fields, context.masterClock);
+  if (request.workload === 'clock') return runClock(request, fields);
   if (request.workload === 'memory') {
     const grown = await runMemory(context.api, context.allocate, request);
     return Object.entries({ ...grown, ops: request.ops, rssKiB: grown.rssKiB.join(',') });

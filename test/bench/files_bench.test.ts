@@ -18,6 +18,7 @@ import { SUBJECT_NAMES, subjectByName } from '../../bench/harness/subjects.ts';
 import { renderReport } from '../../bench/harness/table.ts';
 
 const TINY: Sizes = {
+  leftOut: [],
   rounds: 2,
   runMs: 2,
   warmUpMs: 2,
