@@ -116,6 +116,17 @@ export function currentThread(): IoThread {
   return thread;
 }
 
+/**
+ * Installs a poller of the caller's making, for simulations and tests.
+ * @throws ERR_BACKEND_STARTED after the first operation
+ */
+export function installThread(created: IoThread): void {
+  if (thread !== undefined) {
+    throw new NephriteError('ERR_BACKEND_STARTED', 'this thread has its poller already');
+  }
+  thread = created;
+}
+
 /** The backend of this thread; opens it if need be. @throws ERR_BACKEND_UNAVAILABLE */
 export function backend(): BackendInfo {
   const current = currentThread();

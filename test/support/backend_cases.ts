@@ -38,11 +38,11 @@ function nativeCase(name: BackendName): BackendCase | { name: BackendName; reaso
   return { name, isNative: true, create };
 }
 
-const CASES = [nativeCase('io_uring'), nativeCase('epoll'), NODE, SIMULATED];
+export const BACKEND_CASES = [nativeCase('io_uring'), nativeCase('epoll'), NODE, SIMULATED];
 
 /** Runs `suite` once per backend, each in a describe block with its name. */
 export function describeBackends(title: string, suite: (backend: BackendCase) => void): void {
-  for (const backend of CASES) {
+  for (const backend of BACKEND_CASES) {
     const seeded = backend.name === 'simulated' ? ` (${describeSeed})` : '';
     describe(`${title}: ${backend.name}${seeded}`, () => {
       if ('create' in backend) suite(backend);
