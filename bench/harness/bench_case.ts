@@ -70,13 +70,14 @@ export async function startSubjects(
   benchCase: { name: string; subjects: readonly string[] },
   context: CaseContext,
   skips: Skip[],
+  nodeFlags: readonly string[] = [],
 ): Promise<StartedSubject[]> {
   const started: StartedSubject[] = [];
   for (const name of benchCase.subjects) {
     if (!context.selected(name)) continue;
     const subject = subjectByName(name);
     try {
-      const command = await context.programs.command(subject);
+      const command = await context.programs.command(subject, nodeFlags);
       const process = await SubjectProcess.start(name, command);
       context.backends.set(name, process.about.get('backend') ?? subject.kind);
       started.push({ subject, process });

@@ -31,11 +31,11 @@ export class Programs {
   }
 
   /** How to start a subject's process; builds what it needs at first use. */
-  async command(subject: Subject): Promise<Command> {
+  async command(subject: Subject, nodeFlags: readonly string[] = []): Promise<Command> {
     if (subject.kind === 'native') return { file: this.#compile(subject), args: [], env: {} };
     const script = await this.#bundle();
     const env: Record<string, string> = {};
-    const args = ['--expose-gc', script, subject.name, subject.driver, subject.memory];
+    const args = [...nodeFlags, script, subject.name, subject.driver, subject.memory];
     if (subject.library === 'nephrite') {
       args.push(this.nephriteEntry('nephrite/fs'), this.nephriteEntry('nephrite'));
       if (subject.backend !== undefined) env.NEPHRITE_BACKEND = subject.backend;
