@@ -1,6 +1,6 @@
 // What goes wrong during a run: corrupted bytes, failed conditions, full disks, no descriptors,
 // Ctrl-C, and stalls that an honest latency must show.
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StressResult } from '../../lib/cli/stress/result.ts';
@@ -128,9 +128,9 @@ describe('exit codes', () => {
         ),
       );
       const small = join(await dataFolder(running), 'small-0000');
-      const [first] = await readdir(small);
-      const { rm } = await import('node:fs/promises');
-      await rm(join(small, first));
+      // Half of all files: that none of 200 reads meets one of them does not happen.
+      const names = (await readdir(small)).slice(0, 50);
+      for (const name of names) await unlink(join(small, name));
       const { code, stdout } = await running.ended;
       expect(stdout).toContain('ENOENT');
       return code;
@@ -216,14 +216,14 @@ describe('Ctrl-C', () => {
 });
 
 describe('open loop', () => {
-  const PAUSE_MS = 500;
+  const PAUSE_MS = 600;
 
-  /** Runs at 500 operations a second for two seconds and stops the whole process in between. */
+  /** Runs for three seconds and stops the whole process in between. */
   async function runWithPause(...more: string[]): Promise<StressResult> {
     const running = startCli(
-      tinyRun(folder.path, '--size', '4m', '--depth', '2', '--duration', '2s', '--json', ...more),
+      tinyRun(folder.path, '--size', '4m', '--depth', '2', '--duration', '3s', '--json', ...more),
     );
-    // The first progress line: the load is running, and a second of it is left.
+    // The first progress line: the load is running, and two seconds of it are left.
     await running.seen(/\d\/s/);
     const pid = running.child.pid ?? 0;
     process.kill(pid, 'SIGSTOP');
@@ -237,10 +237,9 @@ describe('open loop', () => {
   test('latency counts from the intended start: a stall is charged to all who waited', async () => {
     const { subjects } = await runWithPause('--rate', '500');
     const [{ operations, notStarted, latencyUs }] = subjects;
-    // None of the 1,000 is lost by the stall; 250 of them were due during it and waited 250 ms on
-    // average, so that a tenth of all operations waited for more than 300 ms.
-    expect(operations + (notStarted ?? 0)).toBe(1000);
-    expect(operations).toBeGreaterThan(900);
+    // None of the 1,500 is lost by the stall; 300 of them were due during it and waited 300 ms on
+    // average, so that a tenth of all operations waited for 300 ms or more.
+    expect(operations + (notStarted ?? 0)).toBe(1500);
     expect(latencyUs?.p90).toBeGreaterThan(200_000);
     expect(latencyUs?.max).toBeGreaterThan(400_000);
   });

@@ -95,11 +95,12 @@ export class Progress implements RunObserver {
     const last = recorder.samples.at(-1);
     const latency =
       last === undefined ? '' : `  p50 ${formatUs(last.p50Us)} us  p99 ${formatUs(last.p99Us)} us`;
+    const errors = recorder.errors === 0 ? '' : `  errors ${formatCount(recorder.errors)}`;
     const bad = recorder.mismatchCount === 0 ? '' : `  MISMATCHES ${recorder.mismatchCount}`;
     const elapsed = `${((nowMs - this.#startMs) / 1e3).toFixed(1)} s`;
     this.#show(
       `${this.#label}  ${elapsed}  ${formatCount(operations)}/s  ${trimNumber(mib)} MiB/s` +
-        `${latency}  errors ${formatCount(recorder.errors)}${bad}`,
+        `${latency}${errors}${bad}`,
     );
     this.#lastMs = nowMs;
     this.#lastOperations = recorder.operations;
