@@ -91,7 +91,7 @@ export class Executor {
     }
   }
 
-  /** Reads or stats a small file; one that a failed operation left missing is no error of its own. */
+  /** Reads or stats a small file; one that a failed operation left missing is no new error. */
   async #look(slot: OperationSlot): Promise<number> {
     const { subject, dataSet, isVerified } = this.#parts;
     const path = dataSet.pathOf(slot.target);
