@@ -10,6 +10,7 @@
 #include <ctime>
 #include <utility>
 
+#include "backend/operation_list.h"
 #include "backend/pool_job.h"
 #include "backend/pool_thread.h"
 #include "backend/posix_ops.h"
@@ -60,8 +61,7 @@ struct BlockingPool::State {
   struct Lane {
     State* state = nullptr;
     PoolLane name = PoolLane::kFiles;
-    Operation* head = nullptr;
-    Operation* tail = nullptr;
+    OperationList queue;
     pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
     std::uint32_t limit = 0;
     std::uint32_t thread_count = 0;
@@ -72,8 +72,6 @@ struct BlockingPool::State {
 
     std::size_t index() const { return static_cast<std::size_t>(name); }
     std::uint32_t allowed_count() const { return limit + std::min(abandoned_count, kAbandonedMax); }
-    void append(Operation* operation);
-    void unlink(Operation* operation);
   };
   // What is to be done for a lane once the mutex is free.
   enum class Call : std::uint8_t { kNone, kSignal, kSpawn };
@@ -85,7 +83,8 @@ struct BlockingPool::State {
   void fail_queued(Lane& lane);
   bool sleep(Lane& lane);
   bool run(Lane& lane, Operation* operation, PoolClient* client);
-  void move_to_may_wait(Operation* operation, PoolClient* client);
+  bool move_to_may_wait(Operation* operation, PoolClient* client);
+  static void leave_call(Lane& lane, Operation* operation, PoolClient* client);
   void work(Lane& lane);
   static void* thread_main(void* lane);
 
@@ -101,27 +100,10 @@ BlockingPool::State::State() {
   lanes[1].limit = kMayWaitThreads;
 }
 
-void BlockingPool::State::Lane::append(Operation* operation) {
-  operation->next = nullptr;
-  operation->previous = tail;
-  if (tail != nullptr) {
-    tail->next = operation;
-  } else {
-    head = operation;
-  }
-  tail = operation;
-}
-
-void BlockingPool::State::Lane::unlink(Operation* operation) {
-  (operation->previous != nullptr ? operation->previous->next : head) = operation->next;
-  (operation->next != nullptr ? operation->next->previous : tail) = operation->previous;
-  operation->next = operation->previous = nullptr;
-}
-
 // Under the mutex. One thread at most is on its way; when it has taken its job it calls the next,
 // so a poller pays for one wake per batch and no thread wakes to find nothing.
 BlockingPool::State::Call BlockingPool::State::call_thread(Lane& lane) {
-  if (lane.head == nullptr || lane.woken_count + lane.starting_count > 0) return Call::kNone;
+  if (lane.queue.head == nullptr || lane.woken_count + lane.starting_count > 0) return Call::kNone;
   if (lane.sleeping_count > 0) {
     lane.sleeping_count--;
     lane.woken_count++;
@@ -156,9 +138,9 @@ void BlockingPool::State::fail_queued(Lane& lane) {
     PoolClient* client = nullptr;
     {
       const Lock lock(mutex);
-      if (lane.thread_count > 0 || lane.head == nullptr) return;
-      operation = lane.head;
-      lane.unlink(operation);
+      if (lane.thread_count > 0 || lane.queue.head == nullptr) return;
+      operation = lane.queue.head;
+      lane.queue.unlink(operation);
       client = PoolJob::of(*operation).client;
       PoolJob::of(*operation).state = PoolJob::State::kFinished;
       client->queued_count--;
@@ -199,20 +181,34 @@ bool BlockingPool::State::sleep(Lane& lane) {
   }
 }
 
-void BlockingPool::State::move_to_may_wait(Operation* operation, PoolClient* client) {
+// False: its poller has closed meanwhile, nobody would take what it opens.
+bool BlockingPool::State::move_to_may_wait(Operation* operation, PoolClient* client) {
   Lane& target = lane(PoolLane::kMayWait);
   Call call = Call::kNone;
   {
     const Lock lock(mutex);
+    if (client->is_gone) return false;
     PoolJob& job = PoolJob::of(*operation);
     job.lane = PoolLane::kMayWait;
     job.state = PoolJob::State::kQueued;
     client->running_count[static_cast<std::size_t>(PoolLane::kFiles)]--;
     client->queued_count++;
-    target.append(operation);
+    target.queue.append(operation);
     call = call_thread(target);
   }
   carry_out(call, target);
+  return true;
+}
+
+// Under the mutex: a kMayWait call is over, its thread counts for the lane again.
+void BlockingPool::State::leave_call(Lane& lane, Operation* operation, PoolClient* client) {
+  PoolJob& job = PoolJob::of(*operation);
+  job.state = PoolJob::State::kFinished;
+  if (job.is_abandoned || client->is_gone) {
+    lane.abandoned_count--;
+  } else {
+    client->occupied_count--;
+  }
 }
 
 // False: the job was moved to the other lane.
@@ -220,16 +216,15 @@ bool BlockingPool::State::run(Lane& lane, Operation* operation, PoolClient* clie
   const bool is_files = lane.name == PoolLane::kFiles;
   if (is_files && operation->opcode() == abi::Opcode::kOpen && !operation->is_classified &&
       open_may_wait(*operation)) {
-    move_to_may_wait(operation, client);
-    return false;
+    if (move_to_may_wait(operation, client)) return false;
+    operation->result = -ECANCELED;
+  } else {
+    operation->is_classified = false;
+    operation->result = run_blocking(*operation);
   }
-  operation->is_classified = false;
-  operation->result = run_blocking(*operation);
   if (!is_files) {
     const Lock lock(mutex);
-    PoolJob& job = PoolJob::of(*operation);
-    job.state = PoolJob::State::kFinished;
-    if (job.is_abandoned) lane.abandoned_count--;
+    leave_call(lane, operation, client);
   }
   deliver(operation, client);
   return true;
@@ -239,7 +234,7 @@ void BlockingPool::State::work(Lane& lane) {
   CHECK_EQ(pthread_mutex_lock(&mutex), 0);
   lane.starting_count--;
   for (;;) {
-    while (lane.head == nullptr && lane.thread_count <= lane.allowed_count()) {
+    while (lane.queue.head == nullptr && lane.thread_count <= lane.allowed_count()) {
       if (!sleep(lane)) {
         CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
         return;
@@ -247,14 +242,15 @@ void BlockingPool::State::work(Lane& lane) {
     }
     const bool is_surplus = lane.thread_count > lane.allowed_count();
     if (is_surplus) lane.thread_count--;
-    Operation* const operation = is_surplus ? nullptr : lane.head;
+    Operation* const operation = is_surplus ? nullptr : lane.queue.head;
     PoolClient* client = nullptr;
     if (operation != nullptr) {
-      lane.unlink(operation);
+      lane.queue.unlink(operation);
       client = PoolJob::of(*operation).client;
       PoolJob::of(*operation).state = PoolJob::State::kRunning;
       client->queued_count--;
       client->running_count[lane.index()]++;
+      if (lane.name == PoolLane::kMayWait) client->occupied_count++;
     }
     const Call call = call_thread(lane);
     CHECK_EQ(pthread_mutex_unlock(&mutex), 0);
@@ -309,7 +305,7 @@ void BlockingPool::submit_batch(PoolLane name, Operation* list,
     for (Operation* operation = list; operation != nullptr;) {
       Operation* const next = operation->next;
       PoolJob::create(*operation, name, client.get());
-      lane.append(operation);
+      lane.queue.append(operation);
       client->queued_count++;
       operation = next;
     }
@@ -326,7 +322,7 @@ bool BlockingPool::cancel(Operation* operation) {
     const Lock lock(state_->mutex);
     PoolJob& job = PoolJob::of(*operation);
     if (job.state == PoolJob::State::kQueued) {
-      state_->lane(job.lane).unlink(operation);
+      state_->lane(job.lane).queue.unlink(operation);
       job.state = PoolJob::State::kFinished;
       operation->is_classified = false;
       job.client->queued_count--;
@@ -334,8 +330,9 @@ bool BlockingPool::cancel(Operation* operation) {
       return true;
     }
     if (job.state == PoolJob::State::kRunning && job.lane == PoolLane::kMayWait &&
-        !job.is_abandoned) {
+        !job.is_abandoned && !job.client->is_gone) {
       job.is_abandoned = true;
+      job.client->occupied_count--;
       may_wait.abandoned_count++;
       call = state_->call_thread(may_wait);
     }
@@ -347,23 +344,32 @@ bool BlockingPool::cancel(Operation* operation) {
 Operation* BlockingPool::cancel_all(PoolClient& client) {
   std::shared_ptr<PoolClient> released;
   Operation* list = nullptr;
-  const Lock lock(state_->mutex);
-  for (State::Lane& lane : state_->lanes) {
-    for (Operation* operation = lane.head; operation != nullptr;) {
-      Operation* const next = operation->next;
-      PoolJob& job = PoolJob::of(*operation);
-      if (job.client == &client) {
-        lane.unlink(operation);
-        job.state = PoolJob::State::kFinished;
-        operation->is_classified = false;
-        client.queued_count--;
-        operation->next = list;
-        list = operation;
+  State::Lane& may_wait = state_->lane(PoolLane::kMayWait);
+  State::Call call = State::Call::kNone;
+  {
+    const Lock lock(state_->mutex);
+    for (State::Lane& lane : state_->lanes) {
+      for (Operation* operation = lane.queue.head; operation != nullptr;) {
+        Operation* const next = operation->next;
+        PoolJob& job = PoolJob::of(*operation);
+        if (job.client == &client) {
+          lane.queue.unlink(operation);
+          job.state = PoolJob::State::kFinished;
+          operation->is_classified = false;
+          client.queued_count--;
+          operation->next = list;
+          list = operation;
+        }
+        operation = next;
       }
-      operation = next;
     }
+    // Its threads that wait in a call may never come back: others must not go without.
+    may_wait.abandoned_count += std::exchange(client.occupied_count, 0);
+    client.is_gone = true;
+    call = state_->call_thread(may_wait);
+    released = release_if_idle(&client);
   }
-  released = release_if_idle(&client);
+  state_->carry_out(call, may_wait);
   return list;
 }
 

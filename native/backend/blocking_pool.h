@@ -29,6 +29,8 @@ struct PoolClient {
   // The pool's own. `self` is set while jobs are pending: no reference is counted per job.
   std::uint32_t queued_count = 0;
   std::uint32_t running_count[2] = {};  // by lane
+  std::uint32_t occupied_count = 0;     // kMayWait threads in a call, not abandoned
+  bool is_gone = false;                 // cancel_all: its poller has closed
   std::shared_ptr<PoolClient> self;
 };
 
@@ -47,7 +49,8 @@ class BlockingPool {
   // abandoned, and may be replaced by another one (up to kAbandonedMax), so that cancelled opens of
   // FIFOs do not use up the lane.
   [[nodiscard]] bool cancel(Operation* operation);
-  // Takes every queued operation of one client out (teardown); returns them as a list.
+  // Takes every queued operation of one client out (teardown, may be repeated); returns them as a
+  // list. Its kMayWait calls that run are abandoned, as by cancel.
   Operation* cancel_all(PoolClient& client);
   // Number of operations of one client that threads of a lane have taken. May still include some
   // that were just pushed.
