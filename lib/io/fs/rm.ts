@@ -79,6 +79,7 @@ class Removal {
 
   /** Removes an empty directory, or empties it and leaves it to its last subdirectory's end. */
   async #visit(directory: Directory, push: Push): Promise<void> {
+    let foundCount = 1;
     for (let retryCount = 0; ; ) {
       const error = await this.#tryUnlink(directory.path, 'rmdir');
       if (error === undefined) {
@@ -86,13 +87,16 @@ class Removal {
         if (parent !== undefined && --parent.pendingCount === 0) push(parent);
         return;
       }
-      if (NOT_EMPTY_CODES.has(codeOf(error)) && directory.passCount < PASSES_MAX) {
+      const isNotEmpty = NOT_EMPTY_CODES.has(codeOf(error));
+      // Not when the last pass has found nothing: then something else is in the way.
+      if (isNotEmpty && foundCount > 0 && directory.passCount < PASSES_MAX) {
         directory.passCount++;
-        const foundCount = await this.#empty(directory, push);
+        foundCount = await this.#empty(directory, push);
         if (directory.pendingCount > 0) return;
-        if (foundCount > 0) continue;
+      } else {
+        await this.#waitOrThrow(++retryCount, error);
+        foundCount = 1;
       }
-      await this.#waitOrThrow(++retryCount, error);
     }
   }
 
