@@ -8,7 +8,7 @@ import { Operation } from '../base/operation.ts';
 import type { IoThread } from './io_thread.ts';
 import type { WaitingList } from './waiting_list.ts';
 
-const ECANCELED = -125;
+export const ECANCELED = -125;
 
 export abstract class IoOperation<T> extends Operation<T> {
   readonly thread: IoThread;
@@ -37,6 +37,16 @@ export abstract class IoOperation<T> extends Operation<T> {
   /** Bytes that the next entry copies; from BULK_BYTES on it takes its share of each turn only. */
   get entryBytesWanted(): number {
     return 0;
+  }
+
+  /** Free slots that its entries leave to what frees others: one for a cancel, one for a close. */
+  get slotsToSpare(): number {
+    return 2;
+  }
+
+  /** Whether its entries are about this descriptor. */
+  usesDescriptor(_fd: number): boolean {
+    return false;
   }
 
   /** Writes the next entry: opcode, slot and generation through writeEntry(), then the rest. */

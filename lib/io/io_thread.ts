@@ -15,12 +15,10 @@ import { CompletionRing } from '../ring/completion_ring.ts';
 import type { RingMemory } from '../ring/ring_memory.ts';
 import { SubmissionRing } from '../ring/submission_ring.ts';
 import { setTarget, writeEntry } from './entry.ts';
-import type { IoOperation } from './io_operation.ts';
+import { ECANCELED, type IoOperation } from './io_operation.ts';
 import { WaitingList } from './waiting_list.ts';
 
 const TICK_MS_MAX = 1;
-// Slots kept for cancels: operations that wait for ever can hold all others, and must be stoppable.
-const CANCEL_SLOTS = 1;
 // A transfer of so many bytes takes longer than 100 small operations (64 KiB: 15 us copied twice).
 const BULK_BYTES = 65536;
 // Copied per turn at most: 1 MiB takes 100 to 200 us.
@@ -49,6 +47,8 @@ export class IoThread {
   readonly #waitingBulk = new WaitingList();
   #bulkBytesLeft = BULK_BYTES_MAX;
   readonly #cancels: IoOperation<unknown>[] = [];
+  // Never started and never will be; told so by the pump, not from inside the call that stopped them.
+  readonly #stopped: IoOperation<unknown>[] = [];
   #isArmed = false;
   #isPumping = false;
   #burstStartMs = 0;
@@ -101,8 +101,22 @@ export class IoThread {
     if (!this.#isArmed) this.#arm();
   }
 
+  /**
+   * Submits the close of a descriptor whose operations may wait for ever: past all that wait, who
+   * could wait for those. What waits for a slot on that descriptor is stopped; it would start on
+   * somebody else's file.
+   */
+  submitClose(operation: IoOperation<unknown>, fd: number): void {
+    for (const list of [this.#waiting, this.#waitingBulk]) {
+      this.#stopped.push(...list.removeAll((waiting) => waiting.usesDescriptor(fd)));
+    }
+    if (this.#isClosed) this.submit(operation);
+    else if (!this.#start(operation)) this.#waiting.unshift(operation);
+    if (!this.#isArmed) this.#arm();
+  }
+
   readonly #start = (operation: IoOperation<unknown>): boolean => {
-    if (this.#freeCount <= CANCEL_SLOTS) return false;
+    if (this.#freeCount <= operation.slotsToSpare) return false;
     const bytes = operation.entryBytesWanted;
     if (bytes >= BULK_BYTES && this.#bulkBytesLeft <= 0) return false;
     const submissions = this.#submissions;
@@ -195,6 +209,7 @@ export class IoThread {
       this.#enter();
       this.#bulkBytesLeft = BULK_BYTES_MAX;
       this.#deliver();
+      for (const operation of this.#stopped.splice(0)) operation.completed(ECANCELED, 0, 0);
       this.#waiting.drain(this.#start);
       this.#waitingBulk.drain(this.#start);
     } finally {
@@ -250,6 +265,7 @@ export class IoThread {
     for (const list of [this.#waiting, this.#waitingBulk]) {
       for (let head = list.shift(); head !== undefined; head = list.shift()) head.abandoned(error);
     }
+    for (const operation of this.#stopped.splice(0)) operation.abandoned(error);
     for (const operation of this.#operations) operation?.abandoned(error);
     this.#operations.fill(undefined);
   }

@@ -68,6 +68,14 @@ export class PathOperation<T> extends IoOperation<T> {
     this.#decode = decode;
   }
 
+  override get slotsToSpare(): number {
+    return this.#request.opcode === abi.OP_CLOSE ? 1 : super.slotsToSpare;
+  }
+
+  override usesDescriptor(fd: number): boolean {
+    return this.#request.fd === fd && this.#request.opcode !== abi.OP_CLOSE;
+  }
+
   override prepare(): boolean {
     const { path, path2, outputBytes } = this.#request;
     const { pool } = this.thread;
@@ -196,7 +204,24 @@ export function startVoid(thread: IoThread, request: Request): PathOperation<voi
   return start(thread, request, nothing);
 }
 
+/**
+ * Starts a close. `isInterruptible`: what is pending on the descriptor may wait for ever and is
+ * stopped first.
+ */
+export function startClose(
+  thread: IoThread,
+  fd: number,
+  isInterruptible: boolean,
+): PathOperation<void> {
+  const argument0 = isInterruptible ? 1 : 0;
+  const request = { opcode: abi.OP_CLOSE, syscall: 'close', fd, argument0 };
+  const operation = new PathOperation(thread, request, nothing);
+  if (isInterruptible) thread.submitClose(operation, fd);
+  else thread.submit(operation);
+  return operation;
+}
+
 /** Closes a descriptor nobody waits for; its error, if any, has no addressee. */
 export function closeQuietly(thread: IoThread, fd: number): void {
-  startVoid(thread, { opcode: abi.OP_CLOSE, syscall: 'close', fd }).then(nothing, nothing);
+  startClose(thread, fd, false).then(nothing, nothing);
 }

@@ -77,6 +77,10 @@ abstract class Transfer<T> extends IoOperation<T> {
     return Math.min(this.length - this.done, most);
   }
 
+  override usesDescriptor(fd: number): boolean {
+    return this.fd === fd;
+  }
+
   override prepare(): boolean {
     if (this.#isAsking) return true;
     this.entryBytes = this.entryBytesWanted;

@@ -28,12 +28,27 @@ export class WaitingList {
       // Out of the list first: a start that fails settles it, and its next entry may be submitted.
       this.remove(head);
       if (start(head)) continue;
-      this.#putBack(head);
+      this.unshift(head);
       return;
     }
   }
 
-  #putBack(operation: IoOperation<unknown>): void {
+  /** Takes out those that `matches`, oldest first. */
+  removeAll(matches: (operation: IoOperation<unknown>) => boolean): IoOperation<unknown>[] {
+    const removed: IoOperation<unknown>[] = [];
+    for (let item = this.#head; item !== undefined; ) {
+      const next: IoOperation<unknown> | undefined = item.nextWaiting;
+      if (matches(item)) {
+        this.remove(item);
+        removed.push(item);
+      }
+      item = next;
+    }
+    return removed;
+  }
+
+  /** Puts it before all others. */
+  unshift(operation: IoOperation<unknown>): void {
     const next = this.#head;
     operation.waitingIn = this;
     operation.nextWaiting = next;

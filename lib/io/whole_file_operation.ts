@@ -260,6 +260,10 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     else this.fulfill(this.value());
   }
 
+  override usesDescriptor(fd: number): boolean {
+    return this.#target.fd === fd && this.#step === STEP_TRANSFER;
+  }
+
   override cancelWith(error: Error): void {
     if (this.isSettled || this.cancelError !== undefined) return;
     // A close is never cancelled: its descriptor would leak.

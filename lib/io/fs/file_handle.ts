@@ -13,7 +13,7 @@ import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
 import { KIND_REGULAR, OpenFile } from '../open_file.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
-import { type Decode, type Request, start, startVoid } from '../path_operation.ts';
+import { type Decode, type Request, start, startClose } from '../path_operation.ts';
 import { ReadOperation, type ReadResult, WriteOperation, type WriteResult } from '../transfer.ts';
 import {
   checkedFileLength,
@@ -53,7 +53,8 @@ export interface AllocateOptions extends OperationOptions {
 const FALLOC_FL_KEEP_SIZE = 1;
 
 const toStats: Decode<Stats | BigIntStats> = (_result, _flags, source) => decodeStats(source);
-const toBigIntStats: Decode<Stats | BigIntStats> = (_result, _flags, source) => decodeBigIntStats(source);
+const toBigIntStats: Decode<Stats | BigIntStats> = (_result, _flags, source) =>
+  decodeBigIntStats(source);
 
 /** The file behind a handle, for whole-file functions. */
 export let openFileOf: (handle: FileHandle) => OpenFile;
@@ -284,17 +285,16 @@ export class FileHandle extends EventEmitter {
     if (this.#closing !== undefined) return this.#closing;
     const file = this.#file;
     const fd = file.takeFd();
-    // argument0 1: cancel what is pending first. A regular file's operations end by themselves.
-    const argument0 = file.isInterruptible ? 1 : 0;
-    const request = { opcode: abi.OP_CLOSE, syscall: 'close', fd, argument0 };
+    // A regular file's operations end by themselves.
+    const { isInterruptible } = file;
     const thread = currentThread();
     const closing =
-      file.isHeld && !file.isInterruptible
+      file.isHeld && !isInterruptible
         ? new CompositeOperation<void>(thread, async () => {
             await file.idle();
-            await startVoid(thread, request);
+            await startClose(thread, fd, false);
           })
-        : startVoid(thread, request);
+        : startClose(thread, fd, isInterruptible);
     closing.onSettled({ nextWaiter: undefined, operationSettled: () => this.emit('close') });
     this.#closing = closing;
     return closing;
