@@ -1,4 +1,5 @@
 // nephrite/fs: public names only. Named after node:fs/promises, so that moving over is an import.
+// Owner: none; no logic. Not here: how anything is done (io/fs/).
 export { chmod, chown, lchown, lutimes, truncate, utimes } from './io/fs/attributes.ts';
 export { type AllocOptions, buffers } from './io/fs/buffers_api.ts';
 export { copyFile } from './io/fs/copy_file.ts';
@@ -19,9 +20,8 @@ export { type MkdirOptions, mkdir, type RmdirOptions, rmdir } from './io/fs/mkdi
 export { mkdtemp } from './io/fs/mkdtemp.ts';
 export { access, rename, unlink } from './io/fs/names.ts';
 export { open } from './io/fs/open.ts';
-export { readFile } from './io/fs/read_file.ts';
 export { type ReaddirOperation, type ReaddirOptions, readdir } from './io/fs/readdir.ts';
 export { rm } from './io/fs/rm.ts';
 export type { RmOptions } from './io/fs/rm_arguments.ts';
 export { lstat, type StatOptions, stat } from './io/fs/stat.ts';
-export { appendFile, writeFile } from './io/fs/write_file.ts';
+export { appendFile, readFile, writeFile } from './io/fs/whole_file.ts';

@@ -3,7 +3,8 @@
 // fails with EBADF before anything is submitted; close() waits for what was started on a regular file
 // and cancels what may wait for ever on any other (the poller starts close(2) only then).
 // Node's createReadStream, createWriteStream, readableWebStream and readLines are not there yet.
-// Not here: opening (open.ts), the transfers (../transfer.ts), several buffers (handle_vectors.ts).
+// Not here: opening (open.ts), the transfers (../transfer.ts), several buffers (handle_vectors.ts),
+// attributes (handle_attributes.ts).
 import { EventEmitter } from 'node:events';
 import type { BigIntStats, Stats } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
@@ -13,24 +14,30 @@ import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
 import { KIND_REGULAR, OpenFile } from '../open_file.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
-import { type Decode, type Request, start, startClose } from '../path_operation.ts';
+import { startClose } from '../path_operation.ts';
 import { ReadOperation, type ReadResult, WriteOperation, type WriteResult } from '../transfer.ts';
+import type { WholeFileTarget } from '../whole_file_operation.ts';
+import type { TimeLike } from './attribute_arguments.ts';
+import { checkLength, checkOffset, checkPosition } from './handle_arguments.ts';
 import {
-  checkedFileLength,
-  checkedSeconds,
-  checkedUserId,
-  requiredMode,
-  type TimeLike,
-} from './attribute_arguments.ts';
-import { checkAllocation, checkLength, checkOffset, checkPosition } from './handle_arguments.ts';
+  type AllocateOptions,
+  allocateFile,
+  chmodFile,
+  chownFile,
+  statFile,
+  syncFile,
+  truncateFile,
+  utimesFile,
+} from './handle_attributes.ts';
 import {
   type ReadVectorResult,
   readVectors,
   type WriteVectorResult,
   writeVectors,
 } from './handle_vectors.ts';
-import { attempt, callVoid } from './path_call.ts';
-import { decodeBigIntStats, decodeStats } from './stats.ts';
+import { attempt } from './path_call.ts';
+import { type ReadFileOptions, readWhole } from './read_file.ts';
+import { type WriteData, type WriteFileOptions, writeWhole } from './write_file.ts';
 
 export interface ReadOptions extends OperationOptions {
   buffer?: BufferLike;
@@ -45,27 +52,9 @@ export interface WriteOptions extends OperationOptions {
   position?: number | bigint | null;
 }
 
-export interface AllocateOptions extends OperationOptions {
-  /** Reserves without changing the file's size; default false. */
-  keepSize?: boolean;
-}
-
-const FALLOC_FL_KEEP_SIZE = 1;
-
-const toStats: Decode<Stats | BigIntStats> = (_result, _flags, source) => decodeStats(source);
-const toBigIntStats: Decode<Stats | BigIntStats> = (_result, _flags, source) =>
-  decodeBigIntStats(source);
-
-/** The file behind a handle, for whole-file functions. */
-export let openFileOf: (handle: FileHandle) => OpenFile;
-
 export class FileHandle extends EventEmitter {
   readonly #file: OpenFile;
   #closing: Operation<void> | undefined = undefined;
-
-  static {
-    openFileOf = (handle) => handle.#file;
-  }
 
   /** Made by open() only. */
   constructor(fd: number, flags: number, isDirect = false) {
@@ -194,68 +183,65 @@ export class FileHandle extends EventEmitter {
   stat(options?: OperationOptions & { bigint?: false | undefined }): Operation<Stats>;
   stat(options: OperationOptions & { bigint: true }): Operation<BigIntStats>;
   stat(options?: OperationOptions & { bigint?: boolean }): Operation<Stats | BigIntStats> {
-    const decode = options?.bigint === true ? toBigIntStats : toStats;
-    try {
-      const request = { opcode: abi.OP_STAT, syscall: 'fstat', fd: this.#file.checkedFd('fstat') };
-      checkOptions(options);
-      return attachOptions(start(currentThread(), request, decode), options);
-    } catch (error) {
-      return rejectedOperation(error);
-    }
+    return statFile(this.#file, options);
+  }
+
+  /** From the file position to the end; a Buffer or, with an encoding, a string. */
+  readFile(
+    options?: (ReadFileOptions & { encoding?: 'buffer' | null }) | 'buffer' | null,
+  ): Operation<Buffer>;
+  readFile(
+    options: (ReadFileOptions & { encoding: BufferEncoding }) | BufferEncoding,
+  ): Operation<string>;
+  readFile(
+    options?: ReadFileOptions | BufferEncoding | 'buffer' | null,
+  ): Operation<Buffer | string>;
+  readFile(
+    options?: ReadFileOptions | BufferEncoding | 'buffer' | null,
+  ): Operation<Buffer | string> {
+    return attempt(() => readWhole(this.#target('read'), options));
+  }
+
+  /** Writes all of `data` at the file position. */
+  writeFile(data: WriteData, options?: WriteFileOptions | BufferEncoding | null): Operation<void> {
+    return attempt(() => writeWhole(this.#target('write'), data, options, 'w'));
+  }
+
+  /** As writeFile(): where it is written is up to how the file was opened, as in Node. */
+  appendFile(data: WriteData, options?: WriteFileOptions | BufferEncoding | null): Operation<void> {
+    return attempt(() => writeWhole(this.#target('write'), data, options, 'a'));
+  }
+
+  #target(syscall: string): WholeFileTarget {
+    return { file: this.#file, fd: this.#file.checkedFd(syscall) };
   }
 
   sync(options?: OperationOptions): Operation<void> {
-    return this.#call('fsync', options, (fd) => ({ opcode: abi.OP_SYNC, syscall: 'fsync', fd }));
+    return syncFile(this.#file, false, options);
   }
 
   datasync(options?: OperationOptions): Operation<void> {
-    return this.#call('fdatasync', options, (fd) => ({
-      opcode: abi.OP_SYNC,
-      syscall: 'fdatasync',
-      fd,
-      argument0: 1,
-    }));
+    return syncFile(this.#file, true, options);
   }
 
   /** Cuts the file to `length` bytes (default 0), or extends it with zeros. */
   truncate(length?: number, options?: OperationOptions): Operation<void> {
-    return this.#call('ftruncate', options, (fd) => ({
-      opcode: abi.OP_TRUNCATE,
-      syscall: 'ftruncate',
-      fd,
-      value: checkedFileLength(length),
-    }));
+    return truncateFile(this.#file, length, options);
   }
 
   /** Sets the permission bits; `mode` is a number or an octal string. */
   chmod(mode: number | string, options?: OperationOptions): Operation<void> {
-    return this.#call('fchmod', options, (fd) => ({
-      opcode: abi.OP_CHMOD,
-      syscall: 'fchmod',
-      fd,
-      argument1: requiredMode(mode),
-    }));
+    return chmodFile(this.#file, mode, options);
   }
 
   /** Sets owner and group; -1 leaves one as it is. */
   chown(uid: number, gid: number, options?: OperationOptions): Operation<void> {
-    return this.#call('fchown', options, (fd) => ({
-      opcode: abi.OP_CHOWN,
-      syscall: 'fchown',
-      fd,
-      argument0: checkedUserId(uid, 'uid'),
-      argument1: checkedUserId(gid, 'gid'),
-    }));
+    return chownFile(this.#file, uid, gid, options);
   }
 
   /** Sets the times of access and change: seconds since 1970 (number or string) or Dates. */
   utimes(atime: TimeLike, mtime: TimeLike, options?: OperationOptions): Operation<void> {
-    return this.#call('futimes', options, (fd) => ({
-      opcode: abi.OP_UTIMES,
-      syscall: 'futime',
-      fd,
-      times: [checkedSeconds(atime, 'atime'), checkedSeconds(mtime, 'mtime')],
-    }));
+    return utimesFile(this.#file, atime, mtime, options);
   }
 
   /**
@@ -263,21 +249,7 @@ export class FileHandle extends EventEmitter {
    * ENOTSUP where the file system or the backend (node) cannot.
    */
   allocate(offset: number, length: number, options?: AllocateOptions): Operation<void> {
-    return this.#call('fallocate', options, (fd) => {
-      checkAllocation(offset, length);
-      const argument0 = options?.keepSize === true ? FALLOC_FL_KEEP_SIZE : 0;
-      const range = { position: offset, value: length, argument0 };
-      return { opcode: abi.OP_ALLOCATE, syscall: 'fallocate', fd, ...range };
-    });
-  }
-
-  // `name` is Node's, for a closed handle: futimes, whose system call it calls futime.
-  #call(
-    name: string,
-    options: OperationOptions | undefined,
-    make: (fd: number) => Request,
-  ): Operation<void> {
-    return attempt(() => callVoid(make(this.#file.checkedFd(name)), options));
+    return allocateFile(this.#file, offset, length, options);
   }
 
   /** Closes once; later calls resolve with the first. Emits 'close'. */

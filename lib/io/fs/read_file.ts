@@ -1,27 +1,19 @@
-// readFile and readMany: whole files into buffers or strings.
+// Reading whole files into buffers or strings: readFile and readMany.
 // Owner: the thread. Invariants: reading ends at the size that the open told (as Node does) or, when
 // that is 0 or unknown (/proc, pipes, devices), at a read of 0 bytes, never at a short one; shared
 // memory is copied before any text decoding.
-// Not here: opening and closing (../whole_file_operation.ts).
+// Not here: opening and closing (../whole_file_operation.ts), who may be read (whole_file.ts).
 import { constants } from 'node:buffer';
 import * as abi from '../../abi/layout.ts';
 import { NephriteError } from '../../base/errors.ts';
-import { type Operation, rejectedOperation } from '../../base/operation.ts';
+import type { Operation } from '../../base/operation.ts';
 import { currentThread } from '../current_thread.ts';
 import type { IoThread } from '../io_thread.ts';
 import type { OpenGate } from '../open_gate.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
-import type { PathLike } from '../path_bytes.ts';
 import { WholeFileOperation, type WholeFileTarget } from '../whole_file_operation.ts';
-import type { FileHandle } from './file_handle.ts';
 import { checkedFlags } from './open.ts';
-import {
-  checkedEncoding,
-  checkedLimit,
-  gateOf,
-  optionsOf,
-  targetOf,
-} from './whole_file_arguments.ts';
+import { checkedEncoding, checkedLimit, gateOf, optionsOf } from './whole_file_arguments.ts';
 
 // Files of unknown size: what most of them (/proc, /sys) fit in.
 const UNKNOWN_BYTES = 65536;
@@ -115,38 +107,19 @@ export class ReadFileOperation extends WholeFileOperation<Buffer | string> {
   }
 }
 
-/**
- * The whole file, as a Buffer or, with an encoding, a string. A FileHandle is read from its
- * position. `limit` stops after so many bytes.
- */
-export function readFile(
-  path: PathLike | FileHandle,
-  options?: (ReadFileOptions & { encoding?: 'buffer' | null }) | 'buffer' | null,
-): Operation<Buffer>;
-export function readFile(
-  path: PathLike | FileHandle,
-  options: (ReadFileOptions & { encoding: BufferEncoding }) | BufferEncoding,
-): Operation<string>;
-export function readFile(
-  path: PathLike | FileHandle,
-  options?: ReadFileOptions | BufferEncoding | 'buffer' | null,
-): Operation<Buffer | string>;
-export function readFile(
-  path: PathLike | FileHandle,
-  options?: ReadFileOptions | BufferEncoding | 'buffer' | null,
+/** Starts reading a target; a FileHandle's from its position. @throws ERR_INVALID_ARG_* */
+export function readWhole(
+  target: WholeFileTarget,
+  options: ReadFileOptions | string | null | undefined,
 ): Operation<Buffer | string> {
-  try {
-    const given = optionsOf<ReadFileOptions>(options);
-    const target = targetOf(path, 'read');
-    target.flags = checkedFlags(given?.flag);
-    const encoding = checkedEncoding(given?.encoding);
-    const limit = checkedLimit(given?.limit);
-    checkOptions(given);
-    const thread = currentThread();
-    const operation = new ReadFileOperation(thread, target, gateOf(thread), encoding, limit);
-    operation.start();
-    return attachOptions(operation, given);
-  } catch (error) {
-    return rejectedOperation(error);
-  }
+  const given = optionsOf<ReadFileOptions>(options);
+  const flags = checkedFlags(given?.flag);
+  const encoding = checkedEncoding(given?.encoding);
+  const limit = checkedLimit(given?.limit);
+  checkOptions(given);
+  const thread = currentThread();
+  const gate = gateOf(thread);
+  const operation = new ReadFileOperation(thread, { ...target, flags }, gate, encoding, limit);
+  operation.start();
+  return attachOptions(operation, given);
 }

@@ -4,9 +4,6 @@
 import { invalidArgType, invalidArgValue, outOfRange } from '../../base/errors.ts';
 import type { IoThread } from '../io_thread.ts';
 import { OpenGate } from '../open_gate.ts';
-import { checkedPath, type PathLike } from '../path_bytes.ts';
-import type { WholeFileTarget } from '../whole_file_operation.ts';
-import { FileHandle, openFileOf } from './file_handle.ts';
 
 const gates = new WeakMap<IoThread, OpenGate>();
 
@@ -42,13 +39,4 @@ export function checkedLimit(limit: unknown): number {
   const isCount = limit === Infinity || (Number.isInteger(limit) && limit >= 0);
   if (!isCount) throw outOfRange('options.limit', 'an integer >= 0', limit);
   return limit;
-}
-
-/** Path or open handle as a target. */
-export function targetOf(path: PathLike | FileHandle, syscall: string): WholeFileTarget {
-  if (path instanceof FileHandle) {
-    const file = openFileOf(path);
-    return { file, fd: file.checkedFd(syscall) };
-  }
-  return { path: checkedPath(path) };
 }

@@ -1,10 +1,10 @@
-// writeFile and appendFile: whole files out of buffers, strings or iterables of them.
+// Writing whole files (writeFile, appendFile) out of buffers, strings or iterables of them.
 // Owner: the thread. Invariants: every byte is written or the call fails, then telling
 // `bytesWritten`; the descriptor is closed either way.
 // Not here: opening and closing (../whole_file_operation.ts).
 import * as abi from '../../abi/layout.ts';
 import type { SystemError } from '../../base/errors.ts';
-import { type Operation, rejectedOperation } from '../../base/operation.ts';
+import type { Operation } from '../../base/operation.ts';
 import type { Chunk } from '../../ring/buffer_pool.ts';
 import { type BufferLike, checkedBytes, detachedError } from '../buffers.ts';
 import { CompositeOperation } from '../composite.ts';
@@ -13,13 +13,11 @@ import type { IoThread } from '../io_thread.ts';
 import { closedError, OpenFile } from '../open_file.ts';
 import type { OpenGate } from '../open_gate.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
-import type { PathLike } from '../path_bytes.ts';
 import { type Request, startVoid } from '../path_operation.ts';
 import { FILE_POSITION, WriteOperation } from '../transfer.ts';
 import { WholeFileOperation, type WholeFileTarget } from '../whole_file_operation.ts';
-import type { FileHandle } from './file_handle.ts';
 import { checkedFlags, checkedMode } from './open.ts';
-import { checkedEncoding, gateOf, optionsOf, targetOf } from './whole_file_arguments.ts';
+import { checkedEncoding, gateOf, optionsOf } from './whole_file_arguments.ts';
 
 type WritePart = string | BufferLike;
 export type WriteData = WritePart | Iterable<WritePart> | AsyncIterable<WritePart>;
@@ -129,51 +127,26 @@ function startWrite(
   return operation;
 }
 
-/**
- * Replaces the file's content (`flag` 'w'). `data`: string, Buffer, TypedArray, DataView or an
- * (async) iterable of them, a stream for one.
- * A FileHandle is written at its position.
- */
-export function writeFile(
-  path: PathLike | FileHandle,
+/** Starts writing a target; a FileHandle's at its position. @throws ERR_INVALID_ARG_* */
+export function writeWhole(
+  target: WholeFileTarget,
   data: WriteData,
-  options?: WriteFileOptions | BufferEncoding | null,
+  options: WriteFileOptions | string | null | undefined,
+  flag: 'w' | 'a',
 ): Operation<void> {
-  return writeWhole(path, data, options, 'w');
-}
-
-/** As writeFile(), with `flag` 'a'. */
-export function appendFile(
-  path: PathLike | FileHandle,
-  data: WriteData,
-  options?: WriteFileOptions | BufferEncoding | null,
-): Operation<void> {
-  return writeWhole(path, data, options, 'a');
-}
-
-function writeWhole(
-  path: PathLike | FileHandle,
-  data: WriteData,
-  options: WriteFileOptions | BufferEncoding | null | undefined,
-  flag: string,
-): Operation<void> {
-  try {
-    const given = optionsOf<WriteFileOptions>(options);
-    const encoding = checkedEncoding(given?.encoding) ?? 'utf8';
-    const target = targetOf(path, 'write');
-    target.flags = checkedFlags(given?.flag ?? flag);
-    target.mode = checkedMode(given?.mode, 0o666);
-    target.isFlushed = given?.flush === true;
-    checkOptions(given);
-    if (isParts(data)) {
-      return attachOptions(writeParts(currentThread(), target, data, encoding), given);
-    }
-    const bytes = toBytes(data, encoding);
-    const thread = currentThread();
-    const operation = new WriteFileOperation(thread, target, gateOf(thread), bytes);
-    operation.start();
-    return attachOptions(operation, given);
-  } catch (error) {
-    return rejectedOperation(error);
-  }
+  const given = optionsOf<WriteFileOptions>(options);
+  const encoding = checkedEncoding(given?.encoding) ?? 'utf8';
+  const whole: WholeFileTarget = {
+    ...target,
+    flags: checkedFlags(given?.flag ?? flag),
+    mode: checkedMode(given?.mode, 0o666),
+    isFlushed: given?.flush === true,
+  };
+  checkOptions(given);
+  const thread = currentThread();
+  if (isParts(data)) return attachOptions(writeParts(thread, whole, data, encoding), given);
+  const bytes = toBytes(data, encoding);
+  const operation = new WriteFileOperation(thread, whole, gateOf(thread), bytes);
+  operation.start();
+  return attachOptions(operation, given);
 }
