@@ -46,6 +46,10 @@ export class OpenFile {
     return this.#fd;
   }
 
+  get isRegular(): boolean {
+    return this.kind === KIND_REGULAR;
+  }
+
   /** Whether a close cancels what is pending, since that might wait for ever. */
   get isInterruptible(): boolean {
     return this.kind !== KIND_UNKNOWN && this.kind !== KIND_REGULAR;

@@ -7,14 +7,14 @@
 // attributes (handle_attributes.ts).
 import { EventEmitter } from 'node:events';
 import type { BigIntStats, Stats } from 'node:fs';
-import * as abi from '../../abi/layout.ts';
 import { type Operation, rejectedOperation } from '../../base/operation.ts';
 import { type BufferLike, checkedBytes } from '../buffers.ts';
 import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
-import { KIND_REGULAR, OpenFile } from '../open_file.ts';
+import { OpenFile } from '../open_file.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { startClose } from '../path_operation.ts';
+import { isSplitWorthy } from '../split_transfer.ts';
 import { ReadOperation, type ReadResult, WriteOperation, type WriteResult } from '../transfer.ts';
 import type { WholeFileTarget } from '../whole_file_operation.ts';
 import type { TimeLike } from './attribute_arguments.ts';
@@ -29,6 +29,7 @@ import {
   truncateFile,
   utimesFile,
 } from './handle_attributes.ts';
+import { splitRead, splitWrite } from './handle_split.ts';
 import {
   type ReadVectorResult,
   readVectors,
@@ -69,7 +70,7 @@ export class FileHandle extends EventEmitter {
 
   /** True when the open found a regular file. */
   get isRegular(): boolean {
-    return this.#file.kind === KIND_REGULAR;
+    return this.#file.isRegular;
   }
 
   /**
@@ -98,16 +99,12 @@ export class FileHandle extends EventEmitter {
       const at = checkPosition(position);
       if (options !== undefined) checkOptions(options);
       const thread = currentThread();
-      const operation = new ReadOperation<B>(
-        thread,
-        this.#file,
-        fd,
-        bytes,
-        start,
-        count,
-        at,
-        buffer,
-      );
+      const file = this.#file;
+      if (isSplitWorthy(file, count, at)) {
+        const operation = splitRead(thread, file, fd, bytes, start, count, at, buffer);
+        return attachOptions(operation, options);
+      }
+      const operation = new ReadOperation<B>(thread, file, fd, bytes, start, count, at, buffer);
       thread.submit(operation);
       return options === undefined ? operation : attachOptions(operation, options);
     } catch (error) {
@@ -156,6 +153,10 @@ export class FileHandle extends EventEmitter {
     const at = checkPosition(position);
     if (options !== undefined) checkOptions(options);
     const thread = currentThread();
+    if (isSplitWorthy(file, length, at)) {
+      const operation = splitWrite(thread, file, fd, bytes, offset, length, at, data);
+      return attachOptions(operation, options);
+    }
     const operation = new WriteOperation<B>(thread, file, fd, bytes, offset, length, at, data);
     thread.submit(operation);
     return options === undefined ? operation : attachOptions(operation, options);
@@ -199,19 +200,20 @@ export class FileHandle extends EventEmitter {
   readFile(
     options?: ReadFileOptions | BufferEncoding | 'buffer' | null,
   ): Operation<Buffer | string> {
-    return attempt(() => readWhole(this.#target('read'), options));
+    return attempt(() => readWhole(this.#target('readFile'), options));
   }
 
   /** Writes all of `data` at the file position. */
   writeFile(data: WriteData, options?: WriteFileOptions | BufferEncoding | null): Operation<void> {
-    return attempt(() => writeWhole(this.#target('write'), data, options, 'w'));
+    return attempt(() => writeWhole(this.#target('writeFile'), data, options, 'w'));
   }
 
   /** As writeFile(): where it is written is up to how the file was opened, as in Node. */
   appendFile(data: WriteData, options?: WriteFileOptions | BufferEncoding | null): Operation<void> {
-    return attempt(() => writeWhole(this.#target('write'), data, options, 'a'));
+    return attempt(() => writeWhole(this.#target('writeFile'), data, options, 'a'));
   }
 
+  // A closed handle is told by the method's name, as in Node.
   #target(syscall: string): WholeFileTarget {
     return { file: this.#file, fd: this.#file.checkedFd(syscall) };
   }
