@@ -31,18 +31,21 @@ process.once('exit', () => {
   for (const folder of [staging, replaced]) rmSync(folder, { recursive: true, force: true });
 });
 
-await bundle({ index: 'lib/index.ts', fs: 'lib/fs.ts' }, 'shared-[hash]');
-await bundle({ cli: 'lib/cli/main.ts' }, 'cli-[hash]');
+const libraryInputs = await bundle({ index: 'lib/index.ts', fs: 'lib/fs.ts' }, 'shared-[hash]');
+const commandLineInputs = await bundle({ cli: 'lib/cli/main.ts' }, 'cli-[hash]');
+writeNotices([...libraryInputs, ...commandLineInputs]);
 emitTypes();
 if (existsSync(target)) renameSync(target, replaced);
 renameSync(staging, target);
 
 /**
+ * Returns the paths of everything that went in.
  * @param {Record<string, string>} entryPoints
  * @param {string} chunkNames
  */
 async function bundle(entryPoints, chunkNames) {
-  await build({
+  const { metafile } = await build({
+    metafile: true,
     absWorkingDir: root,
     entryPoints,
     outdir: staging,
@@ -60,6 +63,26 @@ async function bundle(entryPoints, chunkNames) {
     sourcemap: false,
     logLevel: 'warning',
   });
+  return Object.keys(metafile.inputs);
+}
+
+/**
+ * Bundled packages go with their licences.
+ * @param {string[]} inputs
+ */
+function writeNotices(inputs) {
+  const folders = inputs
+    .map((input) => /^(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1])
+    .filter((folder) => folder !== undefined);
+  const notices = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(
+      readFileSync(join(root, folder, 'package.json'), 'utf8'),
+    );
+    const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file === undefined ? '' : readFileSync(join(root, folder, file), 'utf8');
+    return `${name} ${version} (${license})\n\n${text}`;
+  });
+  writeFileSync(join(staging, 'THIRD-PARTY-NOTICES.txt'), notices.join('\n-----\n\n'));
 }
 
 function emitTypes() {
