@@ -13,6 +13,7 @@ import { expectBytes } from './run_state.ts';
 
 const TIMER_MS = 1;
 const SETTLE_MS = 2_000;
+const nothing = (): void => undefined;
 
 export interface FairnessResult {
   elapsedMs: number;
@@ -51,9 +52,11 @@ export async function runFairness(
     await handle.close();
   });
   const reads = buffers.map((buffer) => readLoop(file, buffer, request, endMs, result));
+  const work = Promise.all([...opened, ...reads]);
+  work.catch(nothing); // a failure before the end is reported by bounded()
   await watch(api, request, endMs, result);
   const writers = releaseFifos(paths);
-  await bounded(Promise.all([...opened, ...reads]), result);
+  await bounded(work, result);
   await bounded(Promise.resolve(file.close()), result);
   for (const fd of writers) closeSync(fd);
   return result;
