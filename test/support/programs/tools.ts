@@ -20,7 +20,7 @@ export function threadCount(): number {
 
 /** Makes a FIFO in the current folder. */
 export function makeFifo(name: string): string {
-  execFileSync('mkfifo', [name]);
+  execFileSync('mkfifo', ['-m', '666', name]);
   return name;
 }
 
