@@ -163,7 +163,7 @@ describeFs('fs copyFile', (lab) => {
     });
     await Promise.all(copies);
     expect(most).toBeLessThanOrEqual(before + 64);
-    expect(lab.openDescriptors()).toBe(before);
+    await lab.expectNoLeak(before);
     const expected = nodeFs.readFileSync(lab.path('source'));
     for (let index = 0; index < 300; index++) {
       expect(nodeFs.readFileSync(lab.path(`copy-${index}`)).equals(expected)).toBe(true);

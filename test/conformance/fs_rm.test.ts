@@ -95,7 +95,7 @@ describeFs('fs rm', (lab) => {
     // Node's own listing opens the directory once more.
     const perDirectory = lab.backend.isNative ? 1 : 2;
     expect(most).toBeLessThanOrEqual(before + 4 * perDirectory);
-    expect(lab.openDescriptors()).toBe(before);
+    await lab.expectNoLeak(before);
   });
 
   it('two of the same tree at once', async () => {

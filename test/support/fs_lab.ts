@@ -6,10 +6,13 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HEADER_SUBMISSION_COUNT_INDEX } from '../../lib/abi/layout.ts';
 import type { IoThread } from '../../lib/io/io_thread.ts';
 import { BACKEND_CASES, type BackendCase } from './backend_cases.ts';
+
+// Closes on pool threads take their time on a busy machine; a leak stays.
+const LEAK_TURNS_MAX = 20_000;
 
 export type Fs = typeof import('../../lib/fs.ts');
 
@@ -42,6 +45,14 @@ export class FsLab {
   /** Descriptors of this process, of whatever they are. */
   openDescriptors(): number {
     return readdirSync('/proc/self/fd').length;
+  }
+
+  /** Fails if more descriptors are open than before, once all that is on its way has ended. */
+  async expectNoLeak(before: number): Promise<void> {
+    for (let turn = 0; turn < LEAK_TURNS_MAX && this.openDescriptors() > before; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(this.openDescriptors()).toBeLessThanOrEqual(before);
   }
 
   path(name: string): string {

@@ -17,10 +17,11 @@ import type { CompositeScope } from '../composite.ts';
 import { KIND_REGULAR } from '../open_file.ts';
 import type { OperationOptions } from '../operation_options.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
-import { type Decode, type Request, startVoid } from '../path_operation.ts';
+import { type Decode, type Request, start, startVoid } from '../path_operation.ts';
 import { Permits } from '../permits.ts';
 import { copyByChunks } from './chunk_copy.ts';
 import {
+  adoptDescriptor,
   closeDescriptor,
   isOutOfDescriptors,
   openDescriptor,
@@ -110,9 +111,7 @@ class Copy {
     try {
       const facts = await this.#facts(sourceFd);
       if (facts.kind === KIND_DIRECTORY) throw systemError(errnoOf('EISDIR'), 'copyfile');
-      const exclusive = (this.#mode & COPYFILE_EXCL) === 0 ? 0 : constants.O_EXCL;
-      const flags = constants.O_WRONLY | constants.O_CREAT | exclusive;
-      targetFd = await this.#open(this.#target, flags, facts.permissions);
+      targetFd = await this.#openTarget(facts.permissions);
       await this.#fill(sourceFd, targetFd, facts);
     } catch (error) {
       failure = { error };
@@ -133,6 +132,26 @@ class Copy {
   #open(path: string | Buffer, argument0: number, argument1: number): Promise<number> {
     const request = { opcode: abi.OP_OPEN, syscall: 'copyfile', path, argument0, argument1 };
     return openDescriptor(this.#scope, request);
+  }
+
+  /**
+   * Not a step, since a cancelled open may still make the file, which nobody would remove then; it
+   * does not wait for the reader of a FIFO. That is a step of its own, and makes nothing.
+   */
+  async #openTarget(permissions: number): Promise<number> {
+    this.#scope.check();
+    const { O_CREAT, O_EXCL, O_NONBLOCK, O_WRONLY } = constants;
+    const exclusive = (this.#mode & COPYFILE_EXCL) === 0 ? 0 : O_EXCL;
+    const argument0 = O_WRONLY | O_CREAT | O_NONBLOCK | exclusive;
+    const request = { opcode: abi.OP_OPEN, syscall: 'copyfile', path: this.#target, argument0 };
+    const { thread } = this.#scope;
+    try {
+      const opened = { ...request, argument1: permissions };
+      return await start(thread, opened, (fd) => adoptDescriptor(thread, fd));
+    } catch (error) {
+      if ((error as SystemError).code !== 'ENXIO') throw error;
+      return this.#open(this.#target, O_WRONLY, 0);
+    }
   }
 
   #facts(fd: number): PromiseLike<Facts> {

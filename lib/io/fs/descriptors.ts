@@ -47,11 +47,15 @@ export async function waitForDescriptor(scope: CompositeScope): Promise<boolean>
   return true;
 }
 
+/** Counts a descriptor that was opened; closeDescriptor() must follow. */
+export function adoptDescriptor(thread: IoThread, fd: number): number {
+  gateOf(thread).opened();
+  return fd;
+}
+
 /** Opens at once or fails; closeDescriptor() must follow. */
 export async function openDescriptor(scope: CompositeScope, request: Request): Promise<number> {
-  const fd = await scope.request(request);
-  gateOf(scope.thread).opened();
-  return fd;
+  return adoptDescriptor(scope.thread, await scope.request(request));
 }
 
 /** Never cancelled; a failure is thrown. */

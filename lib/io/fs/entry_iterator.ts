@@ -33,8 +33,10 @@ export class EntryIterator<E> implements AsyncIterableIterator<E>, OperationWait
   #batch: readonly E[] = [];
   #index = 0;
   #offered: { readonly batch: readonly E[]; readonly turn: Turn } | undefined = undefined;
+  #drained: Turn | undefined = undefined;
   #pending: PendingNext<E>[] = [];
-  #end: Operation<unknown> | undefined = undefined;
+  #hasEnded = false;
+  #failure: { readonly error: unknown } | undefined = undefined;
   #onEnd: (() => void)[] = [];
 
   /** The consumer has left: the producer may end. */
@@ -53,10 +55,26 @@ export class EntryIterator<E> implements AsyncIterableIterator<E>, OperationWait
     return turn;
   }
 
+  /** Producer: settles when the consumer has had every entry. */
+  drained(): Turn {
+    this.#drained = new Turn();
+    if (this.#isStopped) this.#drained.end();
+    else this.#serve();
+    return this.#drained;
+  }
+
+  /** The operation was cancelled; it ends when its steps have, the iteration at once. */
+  cancelled(error: unknown): void {
+    if (this.#hasEnded) return;
+    this.#failure ??= { error };
+    this.#drop();
+    this.#serve();
+  }
+
   /** The producing operation has ended. */
   operationSettled(operation: Operation<unknown>): void {
-    this.#end = operation;
-    if (operation.state === REJECTED) this.#drop();
+    if (operation.state === REJECTED) this.cancelled(operation.settledValue);
+    this.#hasEnded = true;
     this.#serve();
     for (const onEnd of this.#onEnd.splice(0)) onEnd();
   }
@@ -72,7 +90,7 @@ export class EntryIterator<E> implements AsyncIterableIterator<E>, OperationWait
     this.#isStopped = true;
     this.#drop();
     this.#serve();
-    if (this.#end === undefined) await new Promise<void>((resolve) => this.#onEnd.push(resolve));
+    if (!this.#hasEnded) await new Promise<void>((resolve) => this.#onEnd.push(resolve));
     return { done: true, value: undefined };
   }
 
@@ -86,16 +104,19 @@ export class EntryIterator<E> implements AsyncIterableIterator<E>, OperationWait
     const offered = this.#offered;
     this.#offered = undefined;
     offered?.turn.end();
+    this.#drained?.end();
   }
 
   #serve(): void {
     while (this.#pending.length > 0) {
       if (this.#index === this.#batch.length && !this.#takeOffered()) {
-        if (this.#end !== undefined || this.#isStopped) this.#serveEnd();
-        return;
+        if (this.#hasEnded || this.#isStopped || this.#failure !== undefined) this.#serveEnd();
+        break;
       }
       this.#pending.shift()?.resolve({ done: false, value: this.#batch[this.#index++] });
     }
+    const isDrained = this.#index === this.#batch.length && this.#offered === undefined;
+    if (isDrained) this.#drained?.end();
   }
 
   #takeOffered(): boolean {
@@ -110,10 +131,10 @@ export class EntryIterator<E> implements AsyncIterableIterator<E>, OperationWait
 
   // A failure is told once, then the iteration is at its end.
   #serveEnd(): void {
-    const end = this.#end;
-    if (end?.state === REJECTED && !this.#isStopped) {
+    const failure = this.#failure;
+    if (failure !== undefined && !this.#isStopped) {
       this.#isStopped = true;
-      this.#pending.shift()?.reject(end.settledValue);
+      this.#pending.shift()?.reject(failure.error);
     }
     for (const { resolve } of this.#pending.splice(0)) resolve({ done: true, value: undefined });
   }

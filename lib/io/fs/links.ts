@@ -61,11 +61,13 @@ function callForPath(
   opcode: number,
   syscall: string,
   path: unknown,
+  pathName: string,
   options: PathEncodingOptions | PathEncoding | null | undefined,
 ): Operation<string | Buffer> {
   return attempt(() => {
     const given = checkedPathOptions(options);
-    const request = { opcode, syscall, path: checkedPath(path), outputBytes: abi.PATH_BYTES_MAX };
+    const checked = checkedPath(path, pathName);
+    const request = { opcode, syscall, path: checked, outputBytes: abi.PATH_BYTES_MAX };
     return call(request, pathDecoder(given.encoding), given);
   });
 }
@@ -84,7 +86,8 @@ export function readlink(
   path: PathLike,
   options?: PathEncodingOptions | PathEncoding | null,
 ): Operation<string | Buffer> {
-  return callForPath(abi.OP_READLINK, 'readlink', path, options);
+  // Node names it so in its errors.
+  return callForPath(abi.OP_READLINK, 'readlink', path, 'oldPath', options);
 }
 
 /** The absolute path without links, "." and "..", as realpath(3) finds it. */
@@ -98,5 +101,5 @@ export function realpath(
   path: PathLike,
   options?: PathEncodingOptions | PathEncoding | null,
 ): Operation<string | Buffer> {
-  return callForPath(abi.OP_REALPATH, 'realpath', path, options);
+  return callForPath(abi.OP_REALPATH, 'realpath', path, 'path', options);
 }

@@ -52,6 +52,11 @@ class Readdir<E> extends CompositeOperation<E[]> implements ReaddirOperation<E> 
     this.#demand = demand;
   }
 
+  override cancelWith(error: Error): void {
+    super.cancelWith(error);
+    if (!this.isSettled) this.#demand.iterator?.cancelled(error);
+  }
+
   [Symbol.asyncIterator](): EntryIterator<E> {
     if (this.#demand.isCollecting) return iterateResult(this);
     if (this.#demand.iterator === undefined) {
@@ -94,6 +99,8 @@ async function run<E>(scope: CompositeScope, listing: Listing<E>, demand: Demand
     await scope.run(() => iterator.offer(batch));
     return !iterator.isStopped;
   });
+  // Until then signal and timeout are in force.
+  await scope.run(() => iterator.drained());
   return [];
 }
 
