@@ -26,18 +26,30 @@ void opcodes() {
     const char* name;
     Opcode value;
   } kOpcodes[] = {
-      {"NOP", Opcode::kNop},           {"READ", Opcode::kRead},
-      {"WRITE", Opcode::kWrite},       {"SYNC", Opcode::kSync},
-      {"OPEN", Opcode::kOpen},         {"CLOSE", Opcode::kClose},
-      {"STAT", Opcode::kStat},         {"RENAME", Opcode::kRename},
-      {"UNLINK", Opcode::kUnlink},     {"MKDIR", Opcode::kMkdir},
-      {"LINK", Opcode::kLink},         {"SYMLINK", Opcode::kSymlink},
-      {"READLINK", Opcode::kReadlink}, {"TRUNCATE", Opcode::kTruncate},
-      {"UTIMES", Opcode::kUtimes},     {"CHMOD", Opcode::kChmod},
-      {"CHOWN", Opcode::kChown},       {"ACCESS", Opcode::kAccess},
-      {"READDIR", Opcode::kReaddir},   {"REALPATH", Opcode::kRealpath},
-      {"COPY_RANGE", Opcode::kCopyRange}, {"CLONE", Opcode::kClone},
-      {"ALLOCATE", Opcode::kAllocate}, {"CANCEL", Opcode::kCancel},
+      {"NOP", Opcode::kNop},
+      {"READ", Opcode::kRead},
+      {"WRITE", Opcode::kWrite},
+      {"SYNC", Opcode::kSync},
+      {"OPEN", Opcode::kOpen},
+      {"CLOSE", Opcode::kClose},
+      {"STAT", Opcode::kStat},
+      {"RENAME", Opcode::kRename},
+      {"UNLINK", Opcode::kUnlink},
+      {"MKDIR", Opcode::kMkdir},
+      {"LINK", Opcode::kLink},
+      {"SYMLINK", Opcode::kSymlink},
+      {"READLINK", Opcode::kReadlink},
+      {"TRUNCATE", Opcode::kTruncate},
+      {"UTIMES", Opcode::kUtimes},
+      {"CHMOD", Opcode::kChmod},
+      {"CHOWN", Opcode::kChown},
+      {"ACCESS", Opcode::kAccess},
+      {"READDIR", Opcode::kReaddir},
+      {"REALPATH", Opcode::kRealpath},
+      {"COPY_RANGE", Opcode::kCopyRange},
+      {"CLONE", Opcode::kClone},
+      {"ALLOCATE", Opcode::kAllocate},
+      {"CANCEL", Opcode::kCancel},
   };
   static_assert(sizeof(kOpcodes) / sizeof(kOpcodes[0]) == static_cast<int>(Opcode::kCount));
   for (const auto& opcode : kOpcodes) {
@@ -153,7 +165,9 @@ void stat_and_dirent() {
 
 int main() {
   std::puts("// Generated from native/abi/layout.h by native/abi/dump_layout.cc. Do not edit.");
-  std::puts("// Regenerate: npm run generate:layout. A test compares this file with the compiled truth.\n");
+  std::puts(
+      "// Regenerate: npm run generate:layout. A test compares this file with the compiled "
+      "truth.\n");
   opcodes();
   constants();
   header_and_completion();

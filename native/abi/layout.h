@@ -16,25 +16,25 @@ inline constexpr std::uint32_t kAbiVersion = 1;
 // Every operation a submission entry can name. Numbers are part of the ABI: append, never reorder.
 enum class Opcode : std::uint8_t {
   kNop = 0,
-  kRead = 1,       // fd, offset, buffer -> bytes read
-  kWrite = 2,      // fd, offset, buffer -> bytes written
-  kSync = 3,       // fd, argument0: 1 = data only
-  kOpen = 4,       // path, argument0 = open(2) flags, argument1 = mode -> fd (flags: file kind)
-  kClose = 5,      // fd, argument0: 1 = cancel what is pending on it first, 0 = wait for it
-  kStat = 6,       // path or fd -> StatRecord at the start of the slot's scratch
-  kRename = 7,     // path, path2
-  kUnlink = 8,     // path, argument0: 1 = directory
-  kMkdir = 9,      // path, argument1 = mode
-  kLink = 10,      // path, path2
-  kSymlink = 11,   // path = target, path2 = new link
-  kReadlink = 12,  // path, buffer -> bytes
-  kTruncate = 13,  // fd, value0 = length
-  kUtimes = 14,    // path or fd, value0/value1 = atime/mtime, seconds as binary64
-  kChmod = 15,     // path or fd, argument1 = mode
-  kChown = 16,     // path or fd, argument0 = uid, argument1 = gid
-  kAccess = 17,    // path, argument0 = mode
-  kReaddir = 18,   // fd, buffer -> bytes of DirentRecord; 0 = end
-  kRealpath = 19,  // path, buffer -> bytes
+  kRead = 1,        // fd, offset, buffer -> bytes read
+  kWrite = 2,       // fd, offset, buffer -> bytes written
+  kSync = 3,        // fd, argument0: 1 = data only
+  kOpen = 4,        // path, argument0 = open(2) flags, argument1 = mode -> fd (flags: file kind)
+  kClose = 5,       // fd, argument0: 1 = cancel what is pending on it first, 0 = wait for it
+  kStat = 6,        // path or fd -> StatRecord at the start of the slot's scratch
+  kRename = 7,      // path, path2
+  kUnlink = 8,      // path, argument0: 1 = directory
+  kMkdir = 9,       // path, argument1 = mode
+  kLink = 10,       // path, path2
+  kSymlink = 11,    // path = target, path2 = new link
+  kReadlink = 12,   // path, buffer -> bytes
+  kTruncate = 13,   // fd, value0 = length
+  kUtimes = 14,     // path or fd, value0/value1 = atime/mtime, seconds as binary64
+  kChmod = 15,      // path or fd, argument1 = mode
+  kChown = 16,      // path or fd, argument0 = uid, argument1 = gid
+  kAccess = 17,     // path, argument0 = mode
+  kReaddir = 18,    // fd, buffer -> bytes of DirentRecord; 0 = end
+  kRealpath = 19,   // path, buffer -> bytes
   kCopyRange = 20,  // fd -> argument0 (fd), value0 = bytes, both at their file positions -> bytes
   kClone = 21,      // fd -> argument0 (fd): share extents (FICLONE)
   kAllocate = 22,   // fd, offset, value0 = bytes, argument0 = fallocate(2) mode

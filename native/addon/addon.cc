@@ -4,15 +4,16 @@
 // Not here: finding and loading this file (lib/addon/load.ts).
 #include <napi.h>
 
-#include "addon/poller_handle.h"
 #include "abi/layout.h"
 #include "addon/arguments.h"
+#include "addon/poller_handle.h"
 #include "base/clock.h"
 
 namespace nephrite {
 namespace {
 
-// open({ backend, abiVersion, ringEntries, slotCapacity, ioWorkersMax, sqpoll, iopoll, clock, onWake })
+// open({ backend, abiVersion, ringEntries, slotCapacity, ioWorkersMax, sqpoll, iopoll, clock,
+// onWake })
 //   -> the poller's functions, or { error: errno, stage } when it cannot be opened
 Napi::Value open(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();

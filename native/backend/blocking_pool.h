@@ -14,8 +14,8 @@
 #include <memory>
 
 #include "backend/inbox.h"
-#include "backend/operation.h"
 #include "backend/memory.h"
+#include "backend/operation.h"
 
 namespace nephrite {
 

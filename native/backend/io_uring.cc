@@ -315,7 +315,8 @@ void IoUringBackend::cancel_everything() {
   while (backlog_head_ != nullptr) cancel(*backlog_head_);
   flush_pool_batch();
   Operation* next = nullptr;
-  for (Operation* item = BlockingPool::shared().cancel_all(*client_); item != nullptr; item = next) {
+  for (Operation* item = BlockingPool::shared().cancel_all(*client_); item != nullptr;
+       item = next) {
     next = item->next;
     pool_count_--;
     sink_->complete(*item, -ECANCELED, 0);
@@ -353,8 +354,7 @@ std::uint32_t IoUringBackend::close() {
 // Work that ends by itself: what the kernel has been asked to stop, and pool calls that do not wait
 // for another process (their descriptors must stay open until they have made the call).
 bool IoUringBackend::has_ending_work() const {
-  const std::uint32_t waiting =
-      BlockingPool::shared().running_count(*client_, PoolLane::kMayWait);
+  const std::uint32_t waiting = BlockingPool::shared().running_count(*client_, PoolLane::kMayWait);
   return kernel_count_ > 0 || pool_count_ > waiting;
 }
 

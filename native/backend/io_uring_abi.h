@@ -38,9 +38,9 @@ inline constexpr std::uint32_t kSqTaskrun = 1u << 2;
 inline constexpr std::uint32_t kCqEventfdDisabled = 1u << 0;
 
 inline constexpr unsigned kRegisterEventfd = 4;
-inline constexpr unsigned kRegisterProbe = 8;               // 5.6
-inline constexpr unsigned kRegisterIowqMaxWorkers = 19;     // 5.15
-inline constexpr unsigned kRegisterSyncCancel = 24;         // 6.0
+inline constexpr unsigned kRegisterProbe = 8;            // 5.6
+inline constexpr unsigned kRegisterIowqMaxWorkers = 19;  // 5.15
+inline constexpr unsigned kRegisterSyncCancel = 24;      // 6.0
 
 inline constexpr std::uint64_t kMapSqRing = 0;
 inline constexpr std::uint64_t kMapCqRing = 0x8000000;
@@ -74,7 +74,7 @@ struct Sqe {
   std::uint8_t flags;
   std::uint16_t ioprio;
   std::int32_t fd;
-  std::uint64_t off;   // also addr2
+  std::uint64_t off;  // also addr2
   std::uint64_t addr;
   std::uint32_t len;
   std::uint32_t op_flags;

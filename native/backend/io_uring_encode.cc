@@ -11,7 +11,9 @@ namespace nephrite::uring {
 
 namespace {
 
-std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+std::uint64_t address(const void* pointer) {
+  return reinterpret_cast<std::uint64_t>(pointer);
+}
 
 void encode_stat(const Operation& operation, Sqe& sqe) {
   sqe.fd = operation.path != nullptr ? AT_FDCWD : operation.entry.fd;

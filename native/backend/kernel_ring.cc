@@ -31,8 +31,8 @@ T* at(void* base, std::uint32_t offset) {
 }  // namespace
 
 OpenResult KernelRing::open(const BackendOptions& options, int event_fd) {
-  const std::uint32_t optional = (options.use_sqpoll ? kSetupSqpoll : 0) |
-                                 (options.use_iopoll ? kSetupIopoll : 0);
+  const std::uint32_t optional =
+      (options.use_sqpoll ? kSetupSqpoll : 0) | (options.use_iopoll ? kSetupIopoll : 0);
   // Best first; the next set is tried on any error but memory. DEFER_TASKRUN excludes SQPOLL.
   // TASKRUN_FLAG tells from user space whether an enter would find work.
   const std::uint32_t flag_sets[] = {

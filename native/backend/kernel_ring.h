@@ -27,17 +27,13 @@ class KernelRing {
 
   // A zeroed entry, or null when the submission ring is full: flush() first.
   Sqe* push();
-  bool is_full() const {
-    return sqe_tail_ - load_acquire(sq_head_) >= sq_entries_;
-  }
+  bool is_full() const { return sqe_tail_ - load_acquire(sq_head_) >= sq_entries_; }
   // Hands pushed entries to the kernel and runs its deferred work; waits for one completion when
   // timeout_ns > 0. 0 or -errno (-EBUSY, -EAGAIN: collect completions, then again).
   std::int32_t enter(std::int64_t timeout_ns);
   bool has_unsubmitted() const { return sqe_tail_ != submitted_tail_; }
   // Deferred work or overflowed completions wait for an enter().
-  bool needs_enter() const {
-    return (load_relaxed(sq_flags_) & (kSqTaskrun | kSqCqOverflow)) != 0;
-  }
+  bool needs_enter() const { return (load_relaxed(sq_flags_) & (kSqTaskrun | kSqCqOverflow)) != 0; }
 
   // Oldest completion or null; pop() after it was copied out.
   const Cqe* peek() const {

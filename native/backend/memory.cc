@@ -21,8 +21,8 @@ std::shared_ptr<PollerMemory> PollerMemory::allocate(std::uint32_t submission_ca
       submission_offset + std::size_t{submission_capacity} * sizeof(abi::SubmissionEntry);
   // As many completions as slots: a slot is reused only after its completion was consumed, so the
   // completion ring cannot overflow.
-  const std::size_t scratch_offset = round_up(
-      completion_offset + std::size_t{slot_capacity} * sizeof(abi::CompletionEntry), 4096);
+  const std::size_t scratch_offset =
+      round_up(completion_offset + std::size_t{slot_capacity} * sizeof(abi::CompletionEntry), 4096);
   const std::size_t bytes = scratch_offset + std::size_t{slot_capacity} * abi::kScratchBytes;
 
   auto memory = std::make_shared<PollerMemory>();

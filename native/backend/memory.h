@@ -2,7 +2,8 @@
 // may still touch. Owner: shared; the poller, each pool job in progress and each ArrayBuffer handed
 // to JavaScript hold a reference, so a dead worker's memory lives until its last completion.
 // Invariants: nothing in here knows Node; the table never moves; an arena in use is never unmapped.
-// Not here: validation of entries (poller.cc), allocation inside an arena (lib/ring/buffer_pool.ts).
+// Not here: validation of entries (poller.cc), allocation inside an arena
+// (lib/ring/buffer_pool.ts).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ class Arena {
   std::byte* data() const { return pages_.data(); }
   std::size_t bytes() const { return pages_.bytes(); }
 
-  std::uint32_t in_use = 0;   // operations in flight that point into it
-  bool is_released = false;   // JavaScript gave it up; unmapped when in_use falls to 0
+  std::uint32_t in_use = 0;  // operations in flight that point into it
+  bool is_released = false;  // JavaScript gave it up; unmapped when in_use falls to 0
 
  private:
   Pages pages_;
@@ -53,14 +54,12 @@ class PollerMemory {
 
   // Scratch of all slots, as one range of the ring memory: arena 0 of a submission entry.
   std::byte* scratch() const { return ring_.data() + scratch_offset_; }
-  std::size_t scratch_bytes() const {
-    return std::size_t{slot_capacity()} * abi::kScratchBytes;
-  }
+  std::size_t scratch_bytes() const { return std::size_t{slot_capacity()} * abi::kScratchBytes; }
 
   // Returns the new arena's id (>= 1) or a negative errno.
   std::int32_t add_arena(std::size_t bytes);
-  // Null for an unknown or released id. `arena` shares ownership (for an ArrayBuffer), `find` is the
-  // hot path's look.
+  // Null for an unknown or released id. `arena` shares ownership (for an ArrayBuffer), `find` is
+  // the hot path's look.
   std::shared_ptr<Arena> arena(std::uint32_t id) const;
   Arena* find(std::uint32_t id) const {
     if (id == 0 || id > arenas_.size()) return nullptr;

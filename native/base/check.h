@@ -16,20 +16,20 @@ namespace nephrite {
 
 }  // namespace nephrite
 
-#define CHECK(condition)                                                          \
-  do {                                                                            \
-    if (!(condition)) [[unlikely]]                                                \
-      ::nephrite::check_failed(__FILE__, __LINE__, #condition, 0, 0);             \
+#define CHECK(condition)                                              \
+  do {                                                                \
+    if (!(condition)) [[unlikely]]                                    \
+      ::nephrite::check_failed(__FILE__, __LINE__, #condition, 0, 0); \
   } while (false)
 
-#define CHECK_OP(left, op, right)                                                              \
-  do {                                                                                         \
-    const auto check_left = (left);                                                            \
-    const auto check_right = (right);                                                          \
-    if (!(check_left op check_right)) [[unlikely]]                                             \
-      ::nephrite::check_failed(__FILE__, __LINE__, #left " " #op " " #right,                   \
-                               static_cast<long long>(check_left),                             \
-                               static_cast<long long>(check_right));                           \
+#define CHECK_OP(left, op, right)                                            \
+  do {                                                                       \
+    const auto check_left = (left);                                          \
+    const auto check_right = (right);                                        \
+    if (!(check_left op check_right)) [[unlikely]]                           \
+      ::nephrite::check_failed(__FILE__, __LINE__, #left " " #op " " #right, \
+                               static_cast<long long>(check_left),           \
+                               static_cast<long long>(check_right));         \
   } while (false)
 
 #define CHECK_EQ(left, right) CHECK_OP(left, ==, right)

@@ -38,9 +38,8 @@ class MasterClock {
     const auto next = std::bit_cast<std::uint64_t>(static_cast<double>(now_ns));
     std::atomic_ref<std::uint64_t> cell(*cell_);
     std::uint64_t current = cell.load(std::memory_order_relaxed);
-    while (current < next &&
-           !cell.compare_exchange_weak(current, next, std::memory_order_release,
-                                       std::memory_order_relaxed)) {
+    while (current < next && !cell.compare_exchange_weak(current, next, std::memory_order_release,
+                                                         std::memory_order_relaxed)) {
     }
   }
 

@@ -2,9 +2,11 @@
 //   load_acquire   what the storing thread wrote before its store_release is visible afterwards
 //   store_release  publishes every earlier write of this thread
 //   full_fence     orders this thread's earlier stores before its later loads (StoreLoad); the
-//                  park protocol needs it on both sides: announce, fence, look / publish, fence, look
+//                  park protocol needs it on both sides: announce, fence, look / publish, fence,
+//                  look
 // Owner: none, stateless. The kernel's ring cursors are plain u32 in shared memory, hence the
-// pointer forms (GCC builtins, not std::atomic, which cannot be laid over foreign memory before C++20's atomic_ref).
+// pointer forms (GCC builtins, not std::atomic, which cannot be laid over foreign memory before
+// C++20's atomic_ref).
 #pragma once
 
 #include <atomic>

@@ -14,8 +14,8 @@ Pages Pages::allocate(std::size_t bytes) {
   if (rounded < bytes || rounded == 0) return pages;
   // One page more than is shown: zeroes that nobody writes, so that a string function on a path
   // whose NUL was overwritten behind our back ends inside the mapping.
-  void* data = mmap(nullptr, rounded + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                    -1, 0);
+  void* data =
+      mmap(nullptr, rounded + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED) return pages;
   pages.data_ = static_cast<std::byte*>(data);
   pages.bytes_ = rounded;

@@ -56,7 +56,9 @@ Poller::Poller(std::shared_ptr<PollerMemory> memory, std::unique_ptr<Backend> ba
                    memory_->submission_capacity()),
       completions_(&memory_->header(), memory_->completion_entries(), memory_->slot_capacity()) {}
 
-Poller::~Poller() { close(); }
+Poller::~Poller() {
+  close();
+}
 
 OpenResult Poller::open(const BackendOptions& options) {
   CHECK_EQ(options.slot_capacity, memory_->slot_capacity());
@@ -141,8 +143,8 @@ std::int32_t Poller::bind(Operation& operation) {
   operation.path = operation.path2 = nullptr;
   operation.buffer_arena = operation.path_arena = nullptr;
   std::byte* scratch = memory_->scratch();
-  operation.stat = reinterpret_cast<abi::StatRecord*>(
-      scratch + std::size_t{entry.slot} * abi::kScratchBytes);
+  operation.stat =
+      reinterpret_cast<abi::StatRecord*>(scratch + std::size_t{entry.slot} * abi::kScratchBytes);
 
   if ((entry.flags & abi::kEntryHasBuffer) != 0) {
     std::byte* base = scratch;
@@ -279,7 +281,8 @@ void Poller::complete(Operation& operation, std::int32_t result, std::uint32_t f
   if (is_closed_ || !uses_descriptor(operation.entry)) return;
   const auto fd = static_cast<std::size_t>(operation.entry.fd);
   CHECK_LT(0, pending_per_fd_[fd]);
-  if (--pending_per_fd_[fd] == 0 && waiting_closes_ != nullptr) start_waiting_close(operation.entry.fd);
+  if (--pending_per_fd_[fd] == 0 && waiting_closes_ != nullptr)
+    start_waiting_close(operation.entry.fd);
 }
 
 // The last operation on `fd` has completed: its close, if one waits, may go.

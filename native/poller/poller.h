@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "base/clock.h"
 #include "backend/memory.h"
+#include "base/clock.h"
 #include "ring/completion_ring.h"
 #include "ring/submission_ring.h"
 
@@ -21,14 +21,16 @@ namespace nephrite {
 class Poller final : public CompletionSink {
  public:
   // `clock` may be null. The backend is opened by the caller through open().
-  Poller(std::shared_ptr<PollerMemory> memory, std::unique_ptr<Backend> backend, double* clock_cell);
+  Poller(std::shared_ptr<PollerMemory> memory, std::unique_ptr<Backend> backend,
+         double* clock_cell);
   ~Poller();
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
   OpenResult open(const BackendOptions& options);
   // kEnterSubmit | kEnterCollect; returns the number of completions published by this call. Reads
-  // status in the header: kStatusMore when a budget ended it, kStatusCorrupt when cursors are wrong.
+  // status in the header: kStatusMore when a budget ended it, kStatusCorrupt when cursors are
+  // wrong.
   std::uint32_t enter(std::uint32_t flags, std::int64_t timeout_ns = 0);
   void acknowledge() { backend_->acknowledge(); }
   // True: parked, wait_handle() will become readable. False: completions wait, enter again.
