@@ -16,7 +16,9 @@ const isStrict =
 
 // Platforms with a native backend (native/backend/select_*.cc). Elsewhere there is nothing to build.
 if (process.platform !== 'linux') {
-  console.error(`nephrite: no native backend for ${process.platform} yet; the "node" backend serves`);
+  console.error(
+    `nephrite: no native backend for ${process.platform} yet; the "node" backend serves`,
+  );
   process.exit(0);
 }
 

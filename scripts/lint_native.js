@@ -1,7 +1,7 @@
 // Lints C and C++: clang-format (layout) and clang-tidy (defects), where they are installed.
 //   node scripts/lint_native.js            checks only
 //   node scripts/lint_native.js --write    formats in place, no clang-tidy
-//   node scripts/lint_native.js --tidy     clang-tidy too: slow, needs the build of test:native
+//   node scripts/lint_native.js --tidy     clang-tidy instead: slow, needs the build of test:native
 // Invariants: a missing tool is said, and is an error where NEPHRITE_CI is set.
 // Not here: layering and sizes (test/tidy), TypeScript (biome).
 import { spawnSync } from 'node:child_process';
@@ -15,8 +15,8 @@ const isWriting = process.argv.includes('--write');
 
 const files = [...sources('native'), ...sources('test/native'), ...sources('bench/native')];
 const formatArgs = isWriting ? ['-i'] : ['--dry-run', '--Werror'];
-runTool('clang-format', [...formatArgs, ...files]);
 if (process.argv.includes('--tidy')) lintWithClangTidy();
+else runTool('clang-format', [...formatArgs, ...files]);
 
 function lintWithClangTidy() {
   const database = join(root, 'out', 'native-plain');
