@@ -14,7 +14,8 @@ const require = createRequire(import.meta.url);
 const isStrict =
   existsSync(join(root, 'lib')) || process.env.npm_config_build_from_source === 'true';
 
-// Platforms with a native backend (native/backend/select_*.cc). Elsewhere there is nothing to build.
+// Platforms with a native backend (native/backend/select_*.cc). Elsewhere there is nothing to
+// build.
 if (process.platform !== 'linux') {
   console.error(
     `nephrite: no native backend for ${process.platform} yet; the "node" backend serves`,

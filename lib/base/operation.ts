@@ -1,9 +1,9 @@
 // Operation: the one waitable, for tasks (`yield* op`) and for ordinary code (`await op`).
 // Owner: one thread. It starts when created and settles exactly once.
-// The wait protocol that tasks use: subscribe(waiter) / unsubscribe(waiter), cancel(reason), and the
-// iterator's return(), which never yields. Invariants: waiters are called from a flat loop, never
-// from inside the call that submitted; a failure that nobody observes is reported like an unhandled
-// rejection, once.
+// The wait protocol that tasks use: subscribe(waiter) / unsubscribe(waiter), cancel(reason), and
+// the iterator's return(), which never yields. Invariants: waiters are called from a flat loop,
+// never from inside the call that submitted; a failure that nobody observes is reported like an
+// unhandled rejection, once.
 // Not here: how an operation is carried out (io/), signals and timeouts (operation_options.ts).
 import { invariant } from './assert.ts';
 import { NephriteError } from './errors.ts';

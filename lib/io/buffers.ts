@@ -1,8 +1,8 @@
 // Buffers that callers hand in: checks before anything is done, and where their bytes are.
 // Owner: none; the operation keeps the caller's view alive.
-// Invariants: the kernel is given our own memory only; any other buffer is bounced, so a detached or
-// transferred buffer can never be written by the kernel (it wrote into the new owner's memory when
-// tried).
+// Invariants: the kernel is given our own memory only; any other buffer is bounced, so a detached
+// or transferred buffer can never be written by the kernel (it wrote into the new owner's memory
+// when tried).
 // Not here: the bounce itself (transfer.ts), the pool (ring/buffer_pool.ts).
 import { invalidArgType, invalidArgValue, NephriteError } from '../base/errors.ts';
 

@@ -1,7 +1,8 @@
 // CompositeOperation: an Operation made of steps, written as an async function over a scope.
-// Owner: the thread. Invariants: cancelling it cancels the steps in flight and refuses the next one,
-// so the body sees the cancellation as the failure of a step and cleans up in `finally`; it settles
-// with its body, never before. Cleaning up uses start() itself: what must happen is not a step.
+// Owner: the thread. Invariants: cancelling it cancels the steps in flight and refuses the next
+// one, so the body sees the cancellation as the failure of a step and cleans up in `finally`; it
+// settles with its body, never before. Cleaning up uses start() itself: what must happen is not a
+// step.
 // Not here: what the steps are (fs/), signals and timeouts (operation_options.ts).
 import { AbortError } from '../base/errors.ts';
 import { Operation, type OperationWaiter } from '../base/operation.ts';

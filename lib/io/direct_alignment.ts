@@ -1,6 +1,6 @@
 // Direct alignment: says which alignment an O_DIRECT transfer lacks, where the kernel says EINVAL.
-// Owner: none, stateless. Invariants: an error is made only when the transfer is not aligned, as far
-// as it can be known (the file position cannot); other EINVALs pass as they are.
+// Owner: none, stateless. Invariants: an error is made only when the transfer is not aligned, as
+// far as it can be known (the file position cannot); other EINVALs pass as they are.
 // Not here: asking the kernel (transfer.ts).
 import { NephriteError } from '../base/errors.ts';
 

@@ -47,7 +47,8 @@ export class IoThread {
   readonly #waitingBulk = new WaitingList();
   #bulkBytesLeft = BULK_BYTES_MAX;
   readonly #cancels: IoOperation<unknown>[] = [];
-  // Never started and never will be; told so by the pump, not from inside the call that stopped them.
+  // Never started and never will be; told so by the pump, not from inside the call that stopped
+  // them.
   readonly #stopped: IoOperation<unknown>[] = [];
   #isArmed = false;
   #isPumping = false;
@@ -179,7 +180,8 @@ export class IoThread {
       if (this.#freeCount === 0 || this.#submissions.isFull) break;
       pushedCount++;
       if (target.slot < 0) continue;
-      // No operation behind it: the cancel's own completion is of no interest, its target's decides.
+      // No operation behind it: the cancel's own completion is of no interest, its target's
+      // decides.
       const slot = this.#takeSlot();
       const generation = this.#generations[slot];
       const at = this.#submissions.reserve();

@@ -1,7 +1,7 @@
 // Options of every operation: `{ signal, timeout }`.
-// Owner: one thread. Invariants: one listener per AbortSignal however many operations share it, gone
-// when the last of them has settled; a timeout's deadline is cancelled at settlement; both only ask
-// the operation to stop, its target decides.
+// Owner: one thread. Invariants: one listener per AbortSignal however many operations share it,
+// gone when the last of them has settled; a timeout's deadline is cancelled at settlement; both
+// only ask the operation to stop, its target decides.
 // Not here: what stopping means (io_operation.ts), the deadlines (time/deadlines.ts).
 import { AbortError, invalidArgType, outOfRange, TimeoutError } from '../base/errors.ts';
 import type { Operation, OperationWaiter } from '../base/operation.ts';

@@ -155,8 +155,8 @@ export class PathOperation<T> extends IoOperation<T> {
 
   /**
    * Operations that hold no memory of the caller may settle at once; the entry runs on as an orphan
-   * and its result, if it made one, is disposed of. A close cannot be cancelled: its descriptor would
-   * leak.
+   * and its result, if it made one, is disposed of. A close cannot be cancelled: its descriptor
+   * would leak.
    */
   override cancelWith(error: Error): void {
     if (this.isSettled || this.cancelError !== undefined) return;

@@ -1,5 +1,6 @@
 // Permits: a bound on how many operations of one sort run at a time on this thread.
-// Owner: whoever makes it. Invariants: first come, first served; a permit is given back exactly once.
+// Owner: whoever makes it. Invariants: first come, first served; a permit is given back exactly
+// once.
 // Not here: slots and chunks of the ring (io_thread.ts).
 import { ManualOperation } from '../base/operation.ts';
 import type { CompositeScope } from './composite.ts';

@@ -1,10 +1,10 @@
-// SplitTransfer: one large read or write of a regular file as several transfers in flight at a time,
-// so that the copy of one part runs beside the kernel's work on another.
-// Owner: the thread; it holds the file until it settles, so a close waits for all parts. Invariants:
-// at most PARTS_MAX parts are in flight; parts have explicit positions (the file position would
-// depend on their order); the result counts contiguous bytes from the start: what lies behind a
-// short or failed part is not counted, though some of it may have been moved, as with any write that
-// fails half-way.
+// SplitTransfer: one large read or write of a regular file as several transfers in flight at a
+// time, so that the copy of one part runs beside the kernel's work on another.
+// Owner: the thread; it holds the file until it settles, so a close waits for all parts.
+// Invariants: at most PARTS_MAX parts are in flight; parts have explicit positions (the file
+// position would depend on their order); the result counts contiguous bytes from the start: what
+// lies behind a short or failed part is not counted, though some of it may have been moved, as with
+// any write that fails half-way.
 // Not here: the parts (transfer.ts), which calls are large enough (fs/file_handle.ts).
 import * as abi from '../abi/layout.ts';
 import type { SystemError } from '../base/errors.ts';

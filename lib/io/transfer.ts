@@ -3,7 +3,8 @@
 // Invariants: a write loops until every byte is written or an error comes, which then tells
 // `bytesWritten`; a read goes on only while entries come back full and the file is a regular one
 // (a pipe's next read could wait for ever); the chunk is given back at each completion.
-// What a transfer has to know of its file and the open did not tell, it asks with a stat in between.
+// What a transfer has to know of its file and the open did not tell, it asks with a stat in
+// between.
 // Not here: argument checks (io/fs/handle_arguments.ts).
 import * as abi from '../abi/layout.ts';
 import { invariant } from '../base/assert.ts';

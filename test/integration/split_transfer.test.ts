@@ -1,6 +1,7 @@
 // Large reads and writes, which go as several transfers in flight: their counts, failures and
 // cancellation on real files. Goal: what callers see equals one long read(2) or write(2).
-// Method: sizes around the part size (256 KiB); the failure half-way is the file system's own limit.
+// Method: sizes around the part size (256 KiB); the failure half-way is the file system's own
+// limit.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,7 @@
-// A process among others: children while operations run, rights given up after the start, a storm of
-// signals, and how many threads ten thousand operations may bring.
-// Method: programs/processes.ts on each backend. Not here: how a process ends (exit_process.test.ts).
+// A process among others: children while operations run, rights given up after the start, a storm
+// of signals, and how many threads ten thousand operations may bring.
+// Method: programs/processes.ts on each backend. Not here: how a process ends
+// (exit_process.test.ts).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ChildLab } from '../support/child.ts';
 import { describeChildBackends } from '../support/child_backends.ts';

@@ -1,6 +1,7 @@
 // The backends that a program can be told to use (NEPHRITE_BACKEND), or why one cannot run here.
 // Owner: none. Invariants: a backend is opened once to find out; one that is missing shows up as a
-// skipped test that states the reason. Not here: raw backends, the simulated one (backend_cases.ts).
+// skipped test that states the reason. Not here: raw backends, the simulated one
+// (backend_cases.ts).
 import { describe, it } from 'vitest';
 import { DEFAULT_BACKEND_OPTIONS } from '../../lib/backend/backend.ts';
 import { openNativeBackend } from '../../lib/backend/native_backend.ts';

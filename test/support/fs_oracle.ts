@@ -1,7 +1,7 @@
 // Fs oracle: one call on Node's fs and on ours, each in a folder of its own with the same content;
 // what comes back and what the folders hold afterwards must be equal.
-// Owner: one test. Invariants: errors are compared field by field (name, code, errno, syscall, path,
-// dest, message), values with the folder's own name taken out.
+// Owner: one test. Invariants: errors are compared field by field (name, code, errno, syscall,
+// path, dest, message), values with the folder's own name taken out.
 // Not here: which functions there are (test/conformance/fs_*.test.ts).
 import * as fs from 'node:fs';
 import { join, relative } from 'node:path';

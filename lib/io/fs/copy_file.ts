@@ -1,8 +1,8 @@
 // copyFile: the content and the permission bits of a file, by the kernel where it can.
-// Owner: the operation. Invariants: as libuv does it: a copy of a file onto itself does nothing, the
-// destination gets the source's mode, and is removed when the copy fails; beyond it, a source that
-// is a directory is refused before the destination is touched, and files whose size the kernel does
-// not know (/proc) are read to their end.
+// Owner: the operation. Invariants: as libuv does it: a copy of a file onto itself does nothing,
+// the destination gets the source's mode, and is removed when the copy fails; beyond it, a source
+// that is a directory is refused before the destination is touched, and files whose size the kernel
+// does not know (/proc) are read to their end.
 // At most COPIES_MAX run at a time, so that copies of many files cannot use up the descriptors that
 // each of them needs two of. The source is closed first: its close waits for the copy in flight,
 // which uses both descriptors.

@@ -1,6 +1,6 @@
 // Names of node:fs/promises that Node itself carries out: there is no operation of ours for them.
-// Owner: none. Invariants: the functions are Node's own objects; what the running Node does not have
-// is undefined, so importing a name never fails where Node is older.
+// Owner: none. Invariants: the functions are Node's own objects; what the running Node does not
+// have is undefined, so importing a name never fails where Node is older.
 // Which function is whose is listed in docs/fs.md; a test compares that list with this Node.
 // Not here: what we carry out (the other files of this folder).
 import * as node from 'node:fs/promises';

@@ -1,7 +1,7 @@
 // Directory listing: all entries of one directory or of the tree below it, whole or in batches.
-// Owner: the operation. Invariants: at most TREE_WIDTH directories are open at a time; a directory's
-// entries are sorted by their bytes when they are collected; a link to a directory is followed when
-// names alone are wanted, as Node does it, but not round a loop.
+// Owner: the operation. Invariants: at most TREE_WIDTH directories are open at a time; a
+// directory's entries are sorted by their bytes when they are collected; a link to a directory is
+// followed when names alone are wanted, as Node does it, but not round a loop.
 // Not here: records (directory_reader.ts), shapes (entry_shapes.ts), sorting of a stream: there is
 // none.
 import type { CompositeScope } from '../composite.ts';

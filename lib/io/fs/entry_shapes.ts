@@ -1,6 +1,6 @@
 // Entry shapes: directory entries as names or as Node's own Dirents.
-// Owner: none. Invariants: Dirents are instances of fs.Dirent; the parent is in the caller's form, a
-// string or, for a path given as bytes, a Buffer.
+// Owner: none. Invariants: Dirents are instances of fs.Dirent; the parent is in the caller's form,
+// a string or, for a path given as bytes, a Buffer.
 // Not here: reading (directory_reader.ts).
 import { Dirent } from 'node:fs';
 import { posix } from 'node:path';

@@ -1,7 +1,7 @@
 // FileHandle: an open file, with the methods of node:fs/promises.FileHandle.
 // Owner: one thread. Invariants: the descriptor is closed exactly once; after close() every method
-// fails with EBADF before anything is submitted; close() waits for what was started on a regular file
-// and cancels what may wait for ever on any other (the poller starts close(2) only then).
+// fails with EBADF before anything is submitted; close() waits for what was started on a regular
+// file and cancels what may wait for ever on any other (the poller starts close(2) only then).
 // Node's createReadStream, createWriteStream, readableWebStream and readLines are not there yet.
 // Not here: opening (open.ts), the transfers (../transfer.ts), several buffers (handle_vectors.ts),
 // attributes (handle_attributes.ts).

@@ -1,8 +1,8 @@
 // readv and writev of a FileHandle: several buffers in the order given.
-// Owner: the operation, which holds the file open. Invariants: small buffers go through one of ours,
-// so they cost one entry together and a small writev is one write(2); a write loops until every byte
-// is written or an error comes, which then tells `bytesWritten`; counts and offsets are never those
-// of a 32-bit system call.
+// Owner: the operation, which holds the file open. Invariants: small buffers go through one of
+// ours, so they cost one entry together and a small writev is one write(2); a write loops until
+// every byte is written or an error comes, which then tells `bytesWritten`; counts and offsets are
+// never those of a 32-bit system call.
 // Not here: one buffer (../transfer.ts).
 import * as abi from '../../abi/layout.ts';
 import { errnoOf } from '../../base/errno.ts';

@@ -1,7 +1,7 @@
 // Reading whole files into buffers or strings: readFile and readMany.
-// Owner: the thread. Invariants: reading ends at the size that the open told (as Node does) or, when
-// that is 0 or unknown (/proc, pipes, devices), at a read of 0 bytes, never at a short one; shared
-// memory is copied before any text decoding.
+// Owner: the thread. Invariants: reading ends at the size that the open told (as Node does) or,
+// when that is 0 or unknown (/proc, pipes, devices), at a read of 0 bytes, never at a short one;
+// shared memory is copied before any text decoding.
 // Not here: opening and closing (../whole_file_operation.ts), who may be read (whole_file.ts).
 import { constants } from 'node:buffer';
 import * as abi from '../../abi/layout.ts';

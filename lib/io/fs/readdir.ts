@@ -1,7 +1,7 @@
 // readdir: names or Dirents of a directory, whole or, iterated, as a stream.
-// Owner: the operation. Invariants: awaited, names are sorted by their bytes as Node's are; iterated
-// with `for await` from the start, entries come in the directory's own order and only two batches
-// are held, whatever its size.
+// Owner: the operation. Invariants: awaited, names are sorted by their bytes as Node's are;
+// iterated with `for await` from the start, entries come in the directory's own order and only two
+// batches are held, whatever its size.
 // Not here: reading (directory_listing.ts), the hand-over to `for await` (entry_iterator.ts).
 import type { Dirent } from 'node:fs';
 import { ManualOperation, type Operation } from '../../base/operation.ts';

@@ -1,7 +1,7 @@
 // rm: files and trees. Owner: the operation.
-// Invariants: at most TREE_WIDTH directories are open and FILES_WIDTH of each one's files in removal
-// at a time; nothing of the tree is held in memory but the directories still to visit; what is gone
-// already is fine; links are removed, never followed.
+// Invariants: at most TREE_WIDTH directories are open and FILES_WIDTH of each one's files in
+// removal at a time; nothing of the tree is held in memory but the directories still to visit; what
+// is gone already is fine; links are removed, never followed.
 // Not here: single names (names.ts), empty directories (mkdir.ts).
 import * as abi from '../../abi/layout.ts';
 import { errnoOf } from '../../base/errno.ts';

@@ -13,8 +13,8 @@ type BigIntStatsLike = Stats & Record<string, unknown>;
 // Node 22 and later have lazy Date getters on the prototype; before, Dates are own properties.
 const HAS_DATE_GETTERS = 'atime' in Stats.prototype;
 
-// The public constructor is deprecated (DEP0180), so instances of fs.Stats are made by a function of
-// ours that shares its prototype; a constructor gives them one hidden class.
+// The public constructor is deprecated (DEP0180), so instances of fs.Stats are made by a function
+// of ours that shares its prototype; a constructor gives them one hidden class.
 interface StatsShape {
   [name: string]: unknown;
 }

@@ -1,5 +1,5 @@
-// A compact suite of file operations on nephrite/fs, each checked against node:fs on the same files:
-// what must hold whatever a container refuses. Throws (node:assert) at the first difference.
+// A compact suite of file operations on nephrite/fs, each checked against node:fs on the same
+// files: what must hold whatever a container refuses. Throws (node:assert) at the first difference.
 // Owner: the caller, who gives an empty folder. Not here: corners (test/conformance).
 import assert from 'node:assert/strict';
 import * as node from 'node:fs';

@@ -1,6 +1,7 @@
 // Failures that nobody observes are reported as Node reports those of its own promises: once, with
 // the same exit code and message, and taken back when somebody looks after all.
-// Method: each case runs in a process on nephrite/fs and in one on node:fs/promises; both must agree.
+// Method: each case runs in a process on nephrite/fs and in one on node:fs/promises; both must
+// agree.
 import { afterAll, describe, expect, it } from 'vitest';
 import { ChildLab } from '../../support/child.ts';
 

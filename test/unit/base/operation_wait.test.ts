@@ -1,4 +1,5 @@
-// The wait protocol of Operation: subscribe, unsubscribe, cancel, and `yield*` through the iterator.
+// The wait protocol of Operation: subscribe, unsubscribe, cancel, and `yield*` through the
+// iterator.
 // Not here: then/catch/finally (operation_promise.test.ts).
 import { describe, expect, it } from 'vitest';
 import { InvariantError } from '../../../lib/base/assert.ts';
