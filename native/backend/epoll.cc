@@ -331,7 +331,6 @@ void EpollBackend::enter(std::int64_t timeout_ns) {
 
 bool EpollBackend::park() {
   flush_batch();
-  must_poll_ = true;  // whoever wakes us leaves an edge behind
   return client_->inbox->park();
 }
 

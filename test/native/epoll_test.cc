@@ -36,6 +36,18 @@ struct Pipe {
   }
 };
 
+// Both sides of a pseudo-terminal; the near one is what a program has as its input.
+struct Terminal {
+  UniqueFd far;
+  UniqueFd near;
+  Terminal() : far(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+    char name[64];
+    if (!far.valid() || ::grantpt(far.get()) != 0 || ::unlockpt(far.get()) != 0) return;
+    if (::ptsname_r(far.get(), name, sizeof name) != 0) return;
+    near.reset(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  }
+};
+
 struct Epoll : PollerDriver {
   explicit Epoll(std::uint32_t slot_count = 64) : PollerDriver("epoll", slot_count) {
     CHECK_EQ(opened.error, 0);
@@ -172,7 +184,7 @@ TEST("epoll: an idle poller with a waiting read is not woken, and does not spin"
 
 TEST("epoll: a cancelled wait leaves no bytes taken and no wake behind") {
   Epoll epoll;
-  const Pipe pipe;
+  const Pipe pipe(O_NONBLOCK);
   const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
   epoll.submit(read);
   epoll.enter();
@@ -186,8 +198,14 @@ TEST("epoll: a cancelled wait leaves no bytes taken and no wake behind") {
   }
   EXPECT_TRUE(epoll.poller->park());
   EXPECT_TRUE(!epoll.is_woken(0));
+  EXPECT_EQ(epoll.run(epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8)), 4);
+  // The descriptor is registered already; it is armed again, not given to a pool thread.
   const SubmissionEntry again = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
-  EXPECT_EQ(epoll.run(again), 4);
+  epoll.submit(again);
+  epoll.enter();
+  pipe.put("more");
+  EXPECT_EQ(epoll.result_of(again), 4);
+  EXPECT_EQ(epoll.pooled(), 0u);
 }
 
 TEST("epoll: a descriptor number used again is not served by an old registration") {
@@ -234,23 +252,43 @@ TEST("epoll: devices: an endless one, a full one, a counter that blocks") {
 
 TEST("epoll: a terminal is read when its line is complete") {
   Epoll epoll;
-  const UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
-  if (!master.valid() || ::grantpt(master.get()) != 0 || ::unlockpt(master.get()) != 0) {
-    SKIP("no pseudo-terminals here");
-  }
-  char name[64];
-  REQUIRE_EQ(::ptsname_r(master.get(), name, sizeof name), 0);
-  const UniqueFd terminal(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  REQUIRE_TRUE(terminal.valid());
-  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, terminal.get(), 100);
+  const Terminal terminal;
+  if (!terminal.near.valid()) SKIP("no pseudo-terminals here");
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, terminal.near.get(), 100);
   epoll.submit(read);
   epoll.enter();
-  REQUIRE_EQ(::write(master.get(), "li", 2), 2);
+  REQUIRE_EQ(::write(terminal.far.get(), "li", 2), 2);
   epoll.enter();
   EXPECT_TRUE(!epoll.peek(read).has_value());
-  REQUIRE_EQ(::write(master.get(), "ne\n", 3), 3);
+  REQUIRE_EQ(::write(terminal.far.get(), "ne\n", 3), 3);
   EXPECT_EQ(epoll.result_of(read), 5);
-  EXPECT_EQ(epoll.run(epoll.write_text(terminal.get(), "out")), 3);
+  EXPECT_EQ(epoll.run(epoll.write_text(terminal.near.get(), "out")), 3);
+}
+
+TEST("epoll: an old registration of a number does not send a terminal's read to a thread") {
+  Epoll epoll;
+  const Terminal terminal;
+  if (!terminal.near.valid()) SKIP("no pseudo-terminals here");
+  Pipe pipe;
+  const int number = pipe.in.get();
+  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, number, 8);
+  epoll.submit(read);
+  epoll.enter();
+  const UniqueFd kept(::dup(number));
+  EXPECT_EQ(epoll.cancel(read), 0);
+  EXPECT_EQ(epoll.result_of(read), -ECANCELED);
+  pipe.in.reset();
+  const UniqueFd reused(::dup(terminal.near.get()));
+  REQUIRE_EQ(reused.get(), number);
+  const SubmissionEntry again = epoll.with_buffer(Opcode::kRead, number, 8);
+  epoll.submit(again);
+  epoll.enter();
+  pipe.put("old");
+  epoll.enter();
+  EXPECT_EQ(epoll.pooled(), 0u);
+  // A thread inside read(2) of a terminal could not be called back.
+  EXPECT_EQ(epoll.cancel(again), 0);
+  EXPECT_EQ(epoll.result_of(again), -ECANCELED);
 }
 
 TEST("epoll: a FIFO is opened and read while eight others wait; cancelled opens leak nothing") {
@@ -322,6 +360,32 @@ TEST("epoll: an enter with a time limit ends with it, or with the first completi
   other.join();
   EXPECT_EQ(count, 1u);
   EXPECT_EQ(epoll.result_of(read), 1);
+}
+
+TEST("epoll: teardown waits for calls that run: no write lands in a file opened afterwards") {
+  TempDir dir;
+  const std::string ours = dir.write("ours", "");
+  const std::string strangers = dir.write("strangers", "");
+  for (int round = 0; round < 200; round++) {
+    const int number = ::open(ours.c_str(), O_WRONLY | O_CLOEXEC);
+    {
+      Epoll epoll;
+      for (int index = 0; index < 40; index++) {
+        SubmissionEntry write = epoll.write_text(number, "mine");
+        write.offset = 0;
+        epoll.submit(write);
+      }
+      epoll.enter();
+    }
+    ::close(number);
+    // Under the same number, for as long as a thread that was left behind may need.
+    REQUIRE_EQ(::open(strangers.c_str(), O_WRONLY | O_CLOEXEC), number);
+    for (int count = 0; count < 20; count++) std::this_thread::yield();
+    ::close(number);
+  }
+  struct stat status {};
+  REQUIRE_EQ(::stat(strangers.c_str(), &status), 0);
+  EXPECT_EQ(status.st_size, 0);
 }
 
 TEST("epoll: destroyed with reads, pool jobs and FIFO opens pending") {
