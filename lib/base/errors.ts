@@ -4,7 +4,9 @@
 // Not here: assertions (assert.ts).
 import { getSystemErrorMap, inspect } from 'node:util';
 
-/** Every `ERR_*` code the library itself raises, with its meaning (docs/errors.md is made from it). */
+/**
+ * Every `ERR_*` code the library itself raises, with its meaning (docs/errors.md is made from it).
+ */
 export const ERROR_CODES = {
   ERR_INVALID_ARG_TYPE: 'an argument has the wrong type (as in Node)',
   ERR_INVALID_ARG_VALUE: 'an argument has a value that is not allowed (as in Node)',

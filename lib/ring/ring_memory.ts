@@ -64,7 +64,9 @@ export class RingMemory {
   }
 }
 
-/** Lays out fresh ring memory for a poller written in TypeScript (native pollers lay out their own). */
+/**
+ * Lays out fresh ring memory for a poller written in TypeScript (native pollers lay out their own).
+ */
 export function createRingMemory(submissionCapacity: number, slotCapacity: number): RingMemory {
   invariant(isPowerOfTwo(submissionCapacity), 'submission capacity', submissionCapacity);
   invariant(isPowerOfTwo(slotCapacity), 'slot capacity', slotCapacity);

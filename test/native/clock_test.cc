@@ -1,4 +1,5 @@
 // Master clock: the cell only moves forward, over any number of writing threads.
+// Method: threads race on one cell; what each saw is compared with what came before.
 #include <thread>
 
 #include "base/clock.h"

@@ -1,4 +1,6 @@
 // Inbox: order, the park protocol (no wake is lost, none is sent to a running poller), and closing.
+// Operations here are bare records; who fills them is blocking_pool_test.cc.
+// Method: one thread plays the poller, others push; a lost wake would leave it parked for good.
 #include "backend/inbox.h"
 
 #include <poll.h>

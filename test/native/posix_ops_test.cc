@@ -1,4 +1,7 @@
 // Operations as POSIX calls: every opcode against real files, with the results that Node gives.
+// What must not block is posix_inline_test.cc; order and waiting are the backends'.
+// Method: each runs on the calling thread, in a temporary folder.
+// Not here: the pool that runs them elsewhere (blocking_pool_test.cc).
 #include "backend/posix_ops.h"
 
 #include <sys/eventfd.h>

@@ -1,4 +1,6 @@
-// Wait table: order, both directions, and random use against a model of plain lists.
+// Wait table: order, both directions, and random use against a model of plain lists. The seed is
+// printed; epoll itself is epoll_test.cc.
+// Not here: who waits and how it is woken (epoll_test.cc).
 #include "backend/wait_table.h"
 
 #include <deque>

@@ -107,7 +107,9 @@ export async function expectSame(
   return ours.outcome;
 }
 
-/** As expectSame(), for a call that must fail with `code`: agreeing on success would prove nothing. */
+/**
+ * As expectSame(), for a call that must fail with `code`: agreeing on success would prove nothing.
+ */
 export async function expectSameError(
   lab: FsLab,
   code: string,

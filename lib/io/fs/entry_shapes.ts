@@ -18,7 +18,9 @@ import {
 import { encodeName, latin1Path, type PathEncoding } from './path_encoding.ts';
 
 export type AnyDirent = Dirent | Dirent<Buffer>;
-/** Entries of the directory `relative` (latin1, '' is the one that was asked for) in their shape. */
+/**
+ * Entries of the directory `relative` (latin1, '' is the one that was asked for) in their shape.
+ */
 export type EntryShaper<E> = (entries: readonly DirectoryEntry[], relative: string) => E[];
 
 // Node's constructor is public by class, its parameters by use alone: name, type, parent.

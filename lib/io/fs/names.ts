@@ -18,7 +18,9 @@ function checkedAccessMode(mode: unknown): number {
   return mode;
 }
 
-/** Fails unless `path` can be accessed; `mode` is made of constants R_OK, W_OK, X_OK; default F_OK. */
+/**
+ * Fails unless `path` can be accessed; `mode` is made of constants R_OK, W_OK, X_OK; default F_OK.
+ */
 export function access(
   path: PathLike,
   mode?: number | null,

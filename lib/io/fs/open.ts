@@ -38,7 +38,9 @@ const FLAGS: Readonly<Record<string, number>> = {
   'sa+': O_APPEND | O_CREAT | O_RDWR | O_SYNC,
 };
 
-/** open(2) flags from a number or Node's strings. @throws ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE */
+/**
+ * open(2) flags from a number or Node's strings. @throws ERR_INVALID_ARG_VALUE, ERR_OUT_OF_RANGE
+ */
 export function checkedFlags(flags: unknown, fallback: number = O_RDONLY): number {
   if (flags === undefined || flags === null) return fallback;
   if (typeof flags === 'number') {

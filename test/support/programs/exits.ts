@@ -1,4 +1,5 @@
 // Ways in which a process ends, or must not, while operations are pending.
+// Run as a child by the integration tests: `node exits.ts <way> [argument]`; prints JSON lines.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { open } from '../../../lib/fs.ts';

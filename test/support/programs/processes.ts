@@ -1,4 +1,5 @@
 // A process among others: children while operations run, another user's rights, signals, threads.
+// Run as a child by the integration tests: one command each, which prints what it saw as JSON.
 import assert from 'node:assert/strict';
 import { fork, spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +59,9 @@ function childDescriptors(): string[] {
 }
 
 await runCommand({
-  /** Children of every kind while reads run: the reads stay right, a child has none of our files. */
+  /**
+   * Children of every kind while reads run: the reads stay right, a child has none of our files.
+   */
   async children() {
     const before = childDescriptors();
     const path = sampleFile();
