@@ -11,8 +11,8 @@ const OFFSET_ALIGN_BYTES = 4096;
 
 export interface DirectRequest {
   readonly syscall: string;
-  /** Of the buffer in its arena, which starts on a page. */
-  readonly address: number;
+  /** Of the buffer in its arena, which starts on a page; undefined: nobody knows where that is. */
+  readonly address: number | undefined;
   readonly bytes: number;
   /** -1: the file position, not known here. */
   readonly position: number | bigint;
@@ -32,7 +32,8 @@ export function alignmentError(
   const file = offsetAlign || OFFSET_ALIGN_BYTES;
   const { syscall, address, bytes, position } = request;
   const wrong: string[] = [];
-  if (!isMultiple(address, memory)) wrong.push(`buffer address (${address} from a page)`);
+  if (address === undefined) wrong.push('buffer address (it takes a native backend)');
+  else if (!isMultiple(address, memory)) wrong.push(`buffer address (${address} from a page)`);
   if (!isMultiple(bytes, file)) wrong.push(`length (${bytes})`);
   const isPositionKnown = position !== -1;
   if (isPositionKnown && !isMultiple(position, file)) wrong.push(`position (${position})`);

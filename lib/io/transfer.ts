@@ -121,6 +121,13 @@ abstract class Transfer<T> extends IoOperation<T> {
     }
   }
 
+  // Memory of JavaScript's own, which the backends in TypeScript use, lies anywhere.
+  #addressFromPage(): number | undefined {
+    const { name } = this.thread.backend;
+    if (name === 'node' || name === 'simulated') return undefined;
+    return this.arenaId === 0 ? 0 : this.#start;
+  }
+
   protected ask(): void {
     this.#isAsking = true;
     this.thread.submit(this);
@@ -140,7 +147,7 @@ abstract class Transfer<T> extends IoOperation<T> {
     }
     const request = {
       syscall: this.syscall,
-      address: this.arenaId === 0 ? 0 : this.#start,
+      address: this.#addressFromPage(),
       bytes: this.entryBytes,
       position: this.position,
     };

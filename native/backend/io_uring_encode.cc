@@ -15,10 +15,13 @@ std::uint64_t address(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
 }
 
+// Alignment of O_DIRECT; newer than some C libraries' headers. Kernels before 6.1 ignore it.
+constexpr std::uint32_t kStatxDioAlign = 0x2000;
+
 void encode_stat(const Operation& operation, Sqe& sqe) {
   sqe.fd = operation.path != nullptr ? AT_FDCWD : operation.entry.fd;
   sqe.addr = address(operation.path != nullptr ? operation.path : "");
-  sqe.len = STATX_BASIC_STATS | STATX_BTIME;
+  sqe.len = STATX_BASIC_STATS | STATX_BTIME | (operation.path == nullptr ? kStatxDioAlign : 0);
   sqe.off = address(operation.stat);
   sqe.op_flags = operation.path == nullptr ? AT_EMPTY_PATH
                  : operation.no_follow()   ? AT_SYMLINK_NOFOLLOW

@@ -191,7 +191,9 @@ InlineOutcome try_stat(Operation& operation, std::uint64_t* syscall_count) {
     handle.reset(fd);
     ++*syscall_count;
   }
-  const std::int32_t error = peek(fd, posix::kStatMask, operation.stat, syscall_count);
+  const std::uint32_t mask =
+      posix::kStatMask | (operation.path == nullptr ? posix::kDirectAlignMask : 0);
+  const std::int32_t error = peek(fd, mask, operation.stat, syscall_count);
   if (error == -EBADF) return done(operation, error);
   if (error < 0) return InlineOutcome::kUnknown;
   switch (locality_of(*operation.stat)) {

@@ -107,8 +107,8 @@ std::int32_t run_stat(Operation& operation) {
   const int fd = has_path ? AT_FDCWD : operation.entry.fd;
   const char* const path = has_path ? operation.path : "";
   const int flags = has_path ? follow_flags_of(operation) : AT_EMPTY_PATH;
-  const std::int32_t result =
-      statx_raw(fd, path, flags, kStatMask | kMountIdUniqueMask, operation.stat);
+  const std::uint32_t mask = kStatMask | kMountIdUniqueMask | (has_path ? 0 : kDirectAlignMask);
+  const std::int32_t result = statx_raw(fd, path, flags, mask, operation.stat);
   // ENOSYS: before 4.11. EPERM, EOPNOTSUPP: sandboxes that predate statx; stat(2) itself gives
   // neither.
   if (result == -ENOSYS || result == -EPERM || result == -EOPNOTSUPP) {
