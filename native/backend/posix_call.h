@@ -16,13 +16,13 @@
 namespace nephrite::posix {
 
 // What a stat asks for (libuv asks for the same).
-inline constexpr std::uint32_t kStatMask = 0xfff;     // STATX_BASIC_STATS | STATX_BTIME
+inline constexpr std::uint32_t kStatMask = 0xfff;  // STATX_BASIC_STATS | STATX_BTIME
 // Alignment of O_DIRECT, for stats of descriptors only: who gets EINVAL asks (transfer.ts). Kernel
 // 6.1; ignored before.
 inline constexpr std::uint32_t kDirectAlignMask = 0x2000;  // STATX_DIOALIGN
-inline constexpr std::uint32_t kTypeMask = 0x1;       // STATX_TYPE
-inline constexpr std::uint32_t kSizeMask = 0x200;     // STATX_SIZE
-inline constexpr std::uint32_t kLinkCountMask = 0x4;  // STATX_NLINK
+inline constexpr std::uint32_t kTypeMask = 0x1;            // STATX_TYPE
+inline constexpr std::uint32_t kSizeMask = 0x200;          // STATX_SIZE
+inline constexpr std::uint32_t kLinkCountMask = 0x4;       // STATX_NLINK
 // Names a mount for ever, where mount ids and anonymous device numbers are reused. Kernel 6.8;
 // older ones leave the bit out of the answer's mask.
 inline constexpr std::uint32_t kMountIdUniqueMask = 0x4000;
