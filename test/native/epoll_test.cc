@@ -1,62 +1,20 @@
-// Epoll backend behind a real Poller: readiness, order, cancellation, parking, teardown. Every wait
-// goes through the park protocol, so a lost wake shows as a lost operation.
+// Epoll backend behind a real Poller: readiness, order, devices and terminals. Every wait goes
+// through the park protocol, so a lost wake shows as a lost operation.
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
-#include <csignal>
-#include <thread>
-
-#include "base/clock.h"
-#include "base/unique_fd.h"
-#include "eventually.h"
+#include "epoll_fixture.h"
 #include "harness.h"
-#include "poller_driver.h"
 #include "temp_dir.h"
 
 using nephrite::UniqueFd;
+using test::Epoll;
 using test::Opcode;
+using test::Pipe;
 using test::PollerDriver;
 using test::SubmissionEntry;
 using test::TempDir;
-
-namespace {
-
-struct Pipe {
-  UniqueFd in;
-  UniqueFd out;
-  explicit Pipe(int flags = 0) {
-    int ends[2];
-    CHECK_EQ(::pipe2(ends, O_CLOEXEC | flags), 0);
-    in.reset(ends[0]);
-    out.reset(ends[1]);
-  }
-  void put(std::string_view text) const {
-    CHECK_EQ(::write(out.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  }
-};
-
-// Both sides of a pseudo-terminal; the near one is what a program has as its input.
-struct Terminal {
-  UniqueFd far;
-  UniqueFd near;
-  Terminal() : far(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    char name[64];
-    if (!far.valid() || ::grantpt(far.get()) != 0 || ::unlockpt(far.get()) != 0) return;
-    if (::ptsname_r(far.get(), name, sizeof name) != 0) return;
-    near.reset(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
-  }
-};
-
-struct Epoll : PollerDriver {
-  explicit Epoll(std::uint32_t slot_count = 64) : PollerDriver("epoll", slot_count) {
-    CHECK_EQ(opened.error, 0);
-  }
-  std::uint64_t syscalls() const { return poller->backend().counters().syscall_count; }
-  std::uint64_t pooled() const { return poller->backend().counters().pooled_count; }
-};
-
-}  // namespace
+using test::Terminal;
 
 TEST("epoll: a cached read is done inside the enter that submits it, without a pool") {
   TempDir dir;
@@ -289,131 +247,4 @@ TEST("epoll: an old registration of a number does not send a terminal's read to 
   // A thread inside read(2) of a terminal could not be called back.
   EXPECT_EQ(epoll.cancel(again), 0);
   EXPECT_EQ(epoll.result_of(again), -ECANCELED);
-}
-
-TEST("epoll: a FIFO is opened and read while eight others wait; cancelled opens leak nothing") {
-  TempDir dir;
-  const int before = test::open_descriptor_count();
-  {
-    Epoll epoll;
-    std::vector<SubmissionEntry> opens;
-    for (int index = 0; index < 8; index++) {
-      SubmissionEntry open = epoll.with_path(Opcode::kOpen, dir.fifo("f" + std::to_string(index)));
-      open.argument0 = O_RDONLY;
-      opens.push_back(open);
-      epoll.submit(open);
-    }
-    EXPECT_EQ(epoll.run(epoll.with_path(Opcode::kStat, dir.path())), 0);
-    const UniqueFd writer(::open(dir.file("f3").c_str(), O_WRONLY | O_CLOEXEC));
-    const std::int32_t fd = epoll.result_of(opens[3]);
-    REQUIRE_TRUE(fd >= 0);
-    const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, fd, 10);
-    epoll.submit(read);
-    epoll.enter();
-    EXPECT_TRUE(!epoll.peek(read).has_value());
-    REQUIRE_EQ(::write(writer.get(), "data", 4), 4);
-    EXPECT_EQ(epoll.result_of(read), 4);
-    for (std::size_t index = 0; index < 8; index++) {
-      if (index == 3) continue;
-      const std::int32_t answer = epoll.cancel(opens[index]);
-      EXPECT_TRUE(answer == 0 || answer == -EALREADY);
-    }
-  }
-  // The poller is gone; what its threads still open, they close.
-  for (int index = 0; index < 8; index++) {
-    if (index == 3) continue;
-    const UniqueFd writer(
-        ::open(dir.file("f" + std::to_string(index)).c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!writer.valid()) continue;  // was still queued when it was cancelled
-    pollfd reader_is_gone{writer.get(), 0, 0};
-    EXPECT_EQ(::poll(&reader_is_gone, 1, PollerDriver::kLostMs), 1);
-  }
-  // The pool's last thread lets go of the inbox a moment later.
-  EXPECT_TRUE(test::eventually([before] { return test::open_descriptor_count() == before; }));
-}
-
-TEST("epoll: wake from another thread reaches a parked poller, every time") {
-  Epoll epoll;
-  for (int round = 0; round < 200; round++) {
-    epoll.enter();
-    REQUIRE_TRUE(epoll.poller->park());
-    std::thread other([&epoll] { epoll.poller->wake(); });
-    const bool is_woken = epoll.is_woken(PollerDriver::kLostMs);
-    other.join();
-    REQUIRE_TRUE(is_woken);
-    epoll.poller->acknowledge();
-    epoll.enter();
-    REQUIRE_TRUE(!epoll.is_woken(0));
-  }
-}
-
-TEST("epoll: an enter with a time limit ends with it, or with the first completion") {
-  Epoll epoll;
-  const Pipe pipe;
-  const SubmissionEntry read = epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8);
-  epoll.submit(read);
-  const std::uint64_t start_ns = nephrite::monotonic_now_ns();
-  epoll.poller->enter(nephrite::abi::kEnterSubmit, 20'000'000);
-  EXPECT_TRUE(nephrite::monotonic_now_ns() - start_ns >= 20'000'000);
-  std::thread other([&pipe] { pipe.put("x"); });
-  const std::uint32_t count = epoll.poller->enter(nephrite::abi::kEnterCollect, 20'000'000'000);
-  other.join();
-  EXPECT_EQ(count, 1u);
-  EXPECT_EQ(epoll.result_of(read), 1);
-}
-
-TEST("epoll: teardown waits for calls that run: no write lands in a file opened afterwards") {
-  TempDir dir;
-  const std::string ours = dir.write("ours", "");
-  const std::string strangers = dir.write("strangers", "");
-  for (int round = 0; round < 200; round++) {
-    const int number = ::open(ours.c_str(), O_WRONLY | O_CLOEXEC);
-    {
-      Epoll epoll;
-      for (int index = 0; index < 40; index++) {
-        SubmissionEntry write = epoll.write_text(number, "mine");
-        write.offset = 0;
-        epoll.submit(write);
-      }
-      epoll.enter();
-    }
-    ::close(number);
-    // Under the same number, for as long as a thread that was left behind may need.
-    REQUIRE_EQ(::open(strangers.c_str(), O_WRONLY | O_CLOEXEC), number);
-    for (int count = 0; count < 20; count++) std::this_thread::yield();
-    ::close(number);
-  }
-  struct stat status {};
-  REQUIRE_EQ(::stat(strangers.c_str(), &status), 0);
-  EXPECT_EQ(status.st_size, 0);
-}
-
-TEST("epoll: destroyed with reads, pool jobs and FIFO opens pending") {
-  TempDir dir;
-  const int before = test::open_descriptor_count();
-  {
-    const Pipe pipe;
-    {
-      Epoll epoll(256);
-      SubmissionEntry open = epoll.with_path(Opcode::kOpen, dir.fifo("f"));
-      open.argument0 = O_RDONLY;
-      epoll.submit(open);
-      for (int index = 0; index < 100; index++) {
-        epoll.submit(epoll.with_buffer(Opcode::kRead, pipe.in.get(), 8));
-        SubmissionEntry create =
-            epoll.with_path(Opcode::kOpen, dir.file("new" + std::to_string(index)));
-        create.argument0 = O_CREAT | O_WRONLY;
-        create.argument1 = 0600;
-        epoll.submit(create);
-      }
-      epoll.enter();
-    }
-    const UniqueFd writer(::open(dir.file("f").c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
-    if (writer.valid()) {
-      pollfd reader_is_gone{writer.get(), 0, 0};
-      EXPECT_EQ(::poll(&reader_is_gone, 1, PollerDriver::kLostMs), 1);
-    }
-  }
-  // The pool's last thread lets go of the inbox a moment later.
-  EXPECT_TRUE(test::eventually([before] { return test::open_descriptor_count() == before; }));
 }
