@@ -5,7 +5,7 @@
 // in the ring; onWake is called at most once between two collections.
 // Limits: node's pool has 4 threads and a FIFO's open holds one until its peer comes; nothing that
 // has started can be cancelled; no CLONE, COPY_RANGE and ALLOCATE (the fs layer reads and writes).
-import { close } from 'node:fs';
+import { closeSync } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
 import { errnoOf } from '../../base/errno.ts';
 import type { Arena } from '../../ring/buffer_pool.ts';
@@ -22,8 +22,6 @@ import { NodeOperation } from './node_operation.ts';
 import { createStarter } from './starters.ts';
 
 const POOL_THREADS_DEFAULT = 4;
-
-const ignore = (): void => {};
 
 class NodeBackend implements Backend {
   readonly name = 'node';
@@ -182,7 +180,14 @@ class NodeBackend implements Backend {
   }
 
   #closeDescriptors(): void {
-    for (const fd of this.#openFds) close(fd, ignore);
+    // At once: at the end of a worker a request to the pool is dropped, and the descriptor with it.
+    for (const fd of this.#openFds) {
+      try {
+        closeSync(fd);
+      } catch {
+        // Closed by somebody else meanwhile: it is gone, which is what was wanted.
+      }
+    }
     this.#openFds.clear();
   }
 }
