@@ -1,6 +1,7 @@
 // Runs a suite's selected cases one after the other and makes the report. Owns the input folder. A
 // case that fails as a whole (no compiler, no space) becomes skips with the reason; the others
 // run.
+import { loadavg } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import {
   type CaseContext,
@@ -24,6 +25,7 @@ export async function runSuite(
   progress: (text: string) => void,
 ): Promise<Report> {
   const beganMs = performance.now();
+  const [loadBefore] = loadavg();
   const input = new BenchInput();
   const result: CaseResult = { rows: [], skips: [] };
   const backends = new Map<string, string>();
@@ -62,6 +64,7 @@ export async function runSuite(
     ...suite.environment(sizes),
     leftOut: sizes.leftOut.join(' ') || 'nothing',
     backends: [...backends].map(([subject, backend]) => `${subject}=${backend}`).join(' '),
+    loadAverage: `${loadBefore.toFixed(1)} before, ${loadavg()[0].toFixed(1)} after`,
     tookSeconds,
   });
   const verdicts = judge(
