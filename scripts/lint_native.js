@@ -19,16 +19,19 @@ if (process.argv.includes('--tidy')) lintWithClangTidy();
 else runTool('clang-format', [...formatArgs, ...files]);
 
 function lintWithClangTidy() {
+  const nativeDir = join(root, 'native');
   const database = join(root, 'out', 'native-plain');
   if (!existsSync(join(database, 'compile_commands.json'))) {
     console.error('clang-tidy needs out/native-plain: npm run test:native -- plain');
     process.exitCode = 1;
     return;
   }
-  // What this platform does not compile, clang cannot judge.
+  // What this platform does not compile, clang cannot judge. Tests are left to the sanitizers: half
+  // of the time of the whole run went there and found nothing.
   /** @type {{ file: string }[]} */
   const commands = JSON.parse(readFileSync(join(database, 'compile_commands.json'), 'utf8'));
-  const queue = [...new Set(commands.map(({ file }) => file))].join('\0');
+  const shipped = commands.map(({ file }) => file).filter((file) => file.startsWith(nativeDir));
+  const queue = [...new Set(shipped)].join('\0');
   // xargs spreads the files over the cores; it exits non-zero when one of them has findings.
   const result = spawnSync(
     'xargs',
