@@ -9,6 +9,7 @@ import type { SystemError } from '../base/errors.ts';
 import { fulfilledOperation, ManualOperation, type Operation } from '../base/operation.ts';
 
 export const KIND_UNKNOWN = 0;
+export const KIND_DIRECTORY = 0o040000 >> 12;
 export const KIND_REGULAR = 0o100000 >> 12;
 
 /** Node's error for a handle that was closed. */

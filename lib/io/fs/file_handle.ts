@@ -7,11 +7,13 @@
 // attributes (handle_attributes.ts).
 import { EventEmitter } from 'node:events';
 import type { BigIntStats, Stats } from 'node:fs';
-import { type Operation, rejectedOperation } from '../../base/operation.ts';
+import { errnoOf } from '../../base/errno.ts';
+import { systemError } from '../../base/errors.ts';
+import { fulfilledOperation, type Operation, rejectedOperation } from '../../base/operation.ts';
 import { type BufferLike, checkedBytes } from '../buffers.ts';
 import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
-import { OpenFile } from '../open_file.ts';
+import { KIND_DIRECTORY, OpenFile } from '../open_file.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { startClose } from '../path_operation.ts';
 import { isSplitWorthy } from '../split_transfer.ts';
@@ -51,6 +53,13 @@ export interface WriteOptions extends OperationOptions {
   offset?: number | null;
   length?: number | null;
   position?: number | bigint | null;
+}
+
+// Backends differ in what the kernel says to a read of nothing. As in Node, nobody is asked; a
+// directory says what it is all the same.
+function emptyRead<B>(file: OpenFile, buffer: B): Operation<ReadResult<B>> {
+  if (file.kind === KIND_DIRECTORY) throw systemError(errnoOf('EISDIR'), 'read');
+  return fulfilledOperation({ bytesRead: 0, buffer });
 }
 
 export class FileHandle extends EventEmitter {
@@ -98,8 +107,9 @@ export class FileHandle extends EventEmitter {
       const count = checkLength(length, start, bytes.byteLength);
       const at = checkPosition(position);
       if (options !== undefined) checkOptions(options);
-      const thread = currentThread();
       const file = this.#file;
+      if (count === 0) return emptyRead(file, buffer);
+      const thread = currentThread();
       if (isSplitWorthy(file, count, at)) {
         const operation = splitRead(thread, file, fd, bytes, start, count, at, buffer);
         return attachOptions(operation, options);

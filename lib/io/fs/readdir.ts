@@ -10,6 +10,7 @@ import { currentThread } from '../current_thread.ts';
 import type { IoThread } from '../io_thread.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
+import { Permits } from '../permits.ts';
 import { collect, type Listing, stream } from './directory_listing.ts';
 import { EntryIterator } from './entry_iterator.ts';
 import { type AnyDirent, direntShaper, nameShaper } from './entry_shapes.ts';
@@ -36,6 +37,11 @@ export interface ReaddirOperation<E> extends Operation<E[]>, AsyncIterable<E> {
    */
   [Symbol.asyncIterator](): AsyncIterableIterator<E>;
 }
+
+// Whole listings at a time, so that many of them cannot use up the descriptors. Streams are not
+// counted: their consumers may take their time.
+const LISTINGS_MAX = 32;
+const permits = new Permits(LISTINGS_MAX);
 
 /** How the entries are wanted; decided in the turn of the call. */
 class Demand<E> {
@@ -93,7 +99,7 @@ async function run<E>(scope: CompositeScope, listing: Listing<E>, demand: Demand
   const { iterator } = demand;
   if (iterator === undefined) {
     demand.isCollecting = true;
-    return collect(scope, listing);
+    return permits.with(scope, () => collect(scope, listing));
   }
   await stream(scope, listing, async (batch) => {
     await scope.run(() => iterator.offer(batch));
