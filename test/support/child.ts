@@ -81,7 +81,6 @@ export class ChildLab {
       format: 'esm',
       platform: 'node',
       target: 'node20.19',
-      sourcemap: 'inline',
       logLevel: 'warning',
     });
     this.#bundles.set(key, outfile);
