@@ -21,6 +21,7 @@
       'native/backend/posix_inline.cc',
       'native/backend/posix_ops.cc',
       'native/backend/posix_paths.cc',
+      'native/backend/posix_whole_file.cc',
       'native/backend/select_linux.cc',
       'native/backend/wait_table.cc',
       'native/base/pages_posix.cc',
@@ -31,6 +32,7 @@
       'native/backend/pool_thread.cc',
       'native/backend/posix_ops.cc',
       'native/backend/posix_paths.cc',
+      'native/backend/posix_whole_file.cc',
       'native/base/pages_posix.cc',
     ],
     'win_sources': [

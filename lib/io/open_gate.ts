@@ -9,6 +9,8 @@ export interface GateWaiter {
 }
 
 export class OpenGate {
+  /** False once the backend has said that it cannot read files in one entry. */
+  canReadWhole = true;
   #openCount = 0;
   readonly #waiting: GateWaiter[] = [];
 

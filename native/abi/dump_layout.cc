@@ -50,6 +50,7 @@ void opcodes() {
       {"CLONE", Opcode::kClone},
       {"ALLOCATE", Opcode::kAllocate},
       {"CANCEL", Opcode::kCancel},
+      {"READ_FILE", Opcode::kReadFile},
   };
   static_assert(sizeof(kOpcodes) / sizeof(kOpcodes[0]) == static_cast<int>(Opcode::kCount));
   for (const auto& opcode : kOpcodes) {

@@ -11,7 +11,7 @@
 namespace nephrite::abi {
 
 inline constexpr std::uint32_t kMagic = 0x4e455048;  // "NEPH"
-inline constexpr std::uint32_t kAbiVersion = 1;
+inline constexpr std::uint32_t kAbiVersion = 2;
 
 // Every operation a submission entry can name. Numbers are part of the ABI: append, never reorder.
 enum class Opcode : std::uint8_t {
@@ -39,7 +39,8 @@ enum class Opcode : std::uint8_t {
   kClone = 21,      // fd -> argument0 (fd): share extents (FICLONE)
   kAllocate = 22,   // fd, offset, value0 = bytes, argument0 = fallocate(2) mode
   kCancel = 23,     // value0 = slot | generation << 32; result 0, -ENOENT or -EALREADY
-  kCount = 24,
+  kReadFile = 24,   // path, buffer -> the whole content of a small cached regular file, else -EAGAIN
+  kCount = 25,
 };
 
 // SubmissionEntry.flags

@@ -9,6 +9,7 @@
 
 #include "backend/posix_call.h"
 #include "backend/posix_paths.h"
+#include "backend/posix_whole_file.h"
 
 namespace nephrite {
 
@@ -153,6 +154,8 @@ std::int32_t run_blocking(Operation& operation) {
       return run_copy_range(operation);
     case abi::Opcode::kClone:
       return run_clone(operation);
+    case abi::Opcode::kReadFile:
+      return run_read_file(operation);
     case abi::Opcode::kAllocate:
       return run_allocate(operation);
     case abi::Opcode::kCancel:  // the poller's own

@@ -203,6 +203,7 @@ std::int32_t Poller::check_shape(const Operation& operation) {
       return path ? 0 : -EINVAL;
     case abi::Opcode::kReadlink:
     case abi::Opcode::kRealpath:
+    case abi::Opcode::kReadFile:
       return path && buffer ? 0 : -EINVAL;
     default:
       return 0;

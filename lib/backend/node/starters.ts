@@ -59,6 +59,7 @@ function createStarters({ memory, directories }: StarterContext): ReadonlyMap<nu
     [abi.OP_COPY_RANGE, startUnsupported],
     [abi.OP_CLONE, startUnsupported],
     [abi.OP_ALLOCATE, startUnsupported],
+    [abi.OP_READ_FILE, startUnsupported],
   ]);
 }
 

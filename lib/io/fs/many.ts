@@ -12,9 +12,9 @@ import { attachOptions, checkOptions, type OperationOptions } from '../operation
 import { checkedPath, type PathLike } from '../path_bytes.ts';
 import { start } from '../path_operation.ts';
 import { checkedFlags } from './open.ts';
-import { ReadFileOperation } from './read_file.ts';
+import { startRead } from './read_file.ts';
 import { decodeBigIntStats, decodeStats } from './stats.ts';
-import { checkedEncoding, checkedLimit, gateOf, optionsOf } from './whole_file_arguments.ts';
+import { checkedEncoding, checkedLimit, optionsOf } from './whole_file_arguments.ts';
 
 const CONCURRENCY = 128;
 const CONCURRENCY_MAX = 4096;
@@ -66,14 +66,9 @@ export function readMany(
     const limit = checkedLimit(given?.limit);
     checkOptions(given);
     const thread = currentThread();
-    const gate = gateOf(thread);
     const flags = checkedFlags('r');
-    const startOne = (index: number): Operation<Buffer | string> => {
-      const target = { path: checked[index], flags };
-      const operation = new ReadFileOperation(thread, target, gate, encoding, limit);
-      operation.start();
-      return operation;
-    };
+    const startOne = (index: number): Operation<Buffer | string> =>
+      startRead(thread, { path: checked[index], flags }, encoding, limit);
     return attachOptions(new ManyOperation(checked.length, concurrency, startOne), given);
   } catch (error) {
     return rejectedOperation(error);

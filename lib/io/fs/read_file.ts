@@ -4,19 +4,23 @@
 // shared memory is copied before any text decoding.
 // Not here: opening and closing (../whole_file_operation.ts), who may be read (whole_file.ts).
 import { constants } from 'node:buffer';
+import { constants as fsConstants } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
 import { NephriteError } from '../../base/errors.ts';
 import type { Operation } from '../../base/operation.ts';
 import { currentThread } from '../current_thread.ts';
+import type { IoOperation } from '../io_operation.ts';
 import type { IoThread } from '../io_thread.ts';
 import type { OpenGate } from '../open_gate.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { WholeFileOperation, type WholeFileTarget } from '../whole_file_operation.ts';
 import { checkedFlags } from './open.ts';
+import { isWorthTrying, ReadSmallFile } from './read_small_file.ts';
 import { checkedEncoding, checkedLimit, gateOf, optionsOf } from './whole_file_arguments.ts';
 
 // Files of unknown size: what most of them (/proc, /sys) fit in.
 const UNKNOWN_BYTES = 65536;
+const { O_RDONLY } = fsConstants;
 
 export interface ReadFileOptions extends OperationOptions {
   encoding?: BufferEncoding | 'buffer' | null;
@@ -107,19 +111,36 @@ export class ReadFileOperation extends WholeFileOperation<Buffer | string> {
   }
 }
 
+/** Starts reading one file, the quickest way that gives the same result. */
+export function startRead(
+  thread: IoThread,
+  target: WholeFileTarget,
+  encoding: BufferEncoding | undefined,
+  limit: number,
+): IoOperation<Buffer | string> {
+  const gate = gateOf(thread);
+  const startSteps = (): ReadFileOperation => {
+    const operation = new ReadFileOperation(thread, target, gate, encoding, limit);
+    operation.start();
+    return operation;
+  };
+  const { path } = target;
+  const isPlain = path !== undefined && target.flags === O_RDONLY && limit === Infinity;
+  if (!isPlain || !isWorthTrying(thread, gate, path)) return startSteps();
+  const operation = new ReadSmallFile(thread, path, encoding, gate, startSteps);
+  thread.submit(operation);
+  return operation;
+}
+
 /** Starts reading a target; a FileHandle's from its position. @throws ERR_INVALID_ARG_* */
 export function readWhole(
   target: WholeFileTarget,
   options: ReadFileOptions | string | null | undefined,
 ): Operation<Buffer | string> {
   const given = optionsOf<ReadFileOptions>(options);
-  const flags = checkedFlags(given?.flag);
+  target.flags = checkedFlags(given?.flag);
   const encoding = checkedEncoding(given?.encoding);
   const limit = checkedLimit(given?.limit);
   checkOptions(given);
-  const thread = currentThread();
-  const gate = gateOf(thread);
-  const operation = new ReadFileOperation(thread, { ...target, flags }, gate, encoding, limit);
-  operation.start();
-  return attachOptions(operation, given);
+  return attachOptions(startRead(currentThread(), target, encoding, limit), given);
 }
