@@ -38,7 +38,7 @@ function lintWithClangTidy() {
     ['-0', '-n', '1', '-P', String(cpus().length), 'clang-tidy', '--quiet', '-p', database],
     { cwd: root, input: queue, encoding: 'utf8' },
   );
-  report('clang-tidy', result);
+  report('clang-tidy', result, shipped.length);
 }
 
 /**
@@ -46,16 +46,17 @@ function lintWithClangTidy() {
  * @param {string[]} args
  */
 function runTool(tool, args) {
-  report(tool, spawnSync(tool, args, { cwd: root, encoding: 'utf8' }));
+  report(tool, spawnSync(tool, args, { cwd: root, encoding: 'utf8' }), files.length);
 }
 
 /**
  * @param {string} tool
  * @param {import('node:child_process').SpawnSyncReturns<string>} result
+ * @param {number} count
  */
-function report(tool, result) {
+function report(tool, result, count) {
   if (result.error !== undefined || /not found|No such file/.test(result.stderr.slice(0, 200))) {
-    console.log(`${tool} is not installed: ${files.length} native files not checked by it`);
+    console.log(`${tool} is not installed: ${count} native files not checked by it`);
     if (process.env.NEPHRITE_CI) process.exitCode = 1;
     return;
   }
@@ -64,7 +65,7 @@ function report(tool, result) {
     process.stderr.write(result.stderr);
     process.exitCode = 1;
   } else {
-    console.log(`${tool}: ${files.length} native files ok`);
+    console.log(`${tool}: ${count} native files ok`);
   }
 }
 
