@@ -56,6 +56,7 @@ const GOALS: readonly Goal[] = [
 
 function sizes(quick: boolean, rounds: number): Sizes {
   return {
+    budgetMs: quick ? 55_000 : Number.POSITIVE_INFINITY,
     leftOut: quick ? ['nephrite:node'] : [],
     rounds,
     runMs: quick ? 40 : 300,

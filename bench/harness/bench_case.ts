@@ -10,6 +10,8 @@ import { type Subject, subjectByName } from './subjects.ts';
 
 /** How much work; `full` and `quick` are the two sizes of the command line, tests use a third. */
 export interface Sizes {
+  /** What the whole run may take; runs get shorter when a busy machine would exceed it. */
+  budgetMs: number;
   /** Subjects that run only when they are named. */
   leftOut: readonly string[];
   rounds: number;

@@ -18,6 +18,9 @@ import { Programs } from './programs.ts';
 import type { Report, Row } from './report.ts';
 import { hashText, hex32 } from './work.ts';
 
+/** The most that runs are shortened on a machine too busy for the budget. */
+const FACTOR_MIN = 0.1;
+
 export async function runSuite(
   suite: Suite,
   options: BenchOptions,
@@ -29,6 +32,7 @@ export async function runSuite(
   const input = new BenchInput();
   const result: CaseResult = { rows: [], skips: [] };
   const backends = new Map<string, string>();
+  let shortest = 1;
   try {
     const context: CaseContext = {
       sizes,
@@ -41,10 +45,16 @@ export async function runSuite(
       progress,
       backends,
     };
-    for (const benchCase of suite.cases) {
-      if (options.cases.length > 0 && !options.cases.includes(benchCase.name)) continue;
+    const cases = suite.cases.filter((benchCase) => isSelected(benchCase.name, options));
+    for (const [index, benchCase] of cases.entries()) {
+      const leftMs = sizes.budgetMs - (performance.now() - beganMs);
+      const factor = paceFactor(sizes.budgetMs, leftMs, index / cases.length);
+      shortest = Math.min(shortest, factor);
       try {
-        const { rows, skips } = await benchCase.run(context);
+        const { rows, skips } = await benchCase.run({
+          ...context,
+          sizes: shortened(sizes, factor),
+        });
         result.rows.push(...rows);
         result.skips.push(...skips);
       } catch (error) {
@@ -65,6 +75,7 @@ export async function runSuite(
     leftOut: sizes.leftOut.join(' ') || 'nothing',
     backends: [...backends].map(([subject, backend]) => `${subject}=${backend}`).join(' '),
     loadAverage: `${loadBefore.toFixed(1)} before, ${loadavg()[0].toFixed(1)} after`,
+    shortenedTo: Number(shortest.toFixed(2)),
     tookSeconds,
   });
   const verdicts = judge(
@@ -73,6 +84,22 @@ export async function runSuite(
   );
   const hash = workHash(result.rows);
   return { name: suite.name, environment, rounds: sizes.rounds, ...result, verdicts, hash };
+}
+
+/** 1 while the budget lasts for the cases that are left, less when it would not. */
+function paceFactor(budgetMs: number, leftMs: number, doneShare: number): number {
+  if (!Number.isFinite(budgetMs)) return 1;
+  return Math.max(FACTOR_MIN, Math.min(1, leftMs / (budgetMs * (1 - doneShare))));
+}
+
+/** Fewer operations per run, never fewer rounds. */
+function shortened(sizes: Sizes, factor: number): Sizes {
+  return {
+    ...sizes,
+    runMs: sizes.runMs * factor,
+    warmUpMs: sizes.warmUpMs * factor,
+    memoryOps: Math.ceil(sizes.memoryOps * factor),
+  };
 }
 
 function isSelected(caseName: string, options: BenchOptions): boolean {

@@ -18,6 +18,7 @@ import { SUBJECT_NAMES, subjectByName } from '../../bench/harness/subjects.ts';
 import { renderReport } from '../../bench/harness/table.ts';
 
 const TINY: Sizes = {
+  budgetMs: 60_000,
   leftOut: [],
   rounds: 2,
   runMs: 2,
