@@ -21,7 +21,8 @@ export interface OperationWaiter {
 }
 
 type OnFulfilled<T, A> = ((value: T) => A | PromiseLike<A>) | null | undefined;
-type OnRejected<B> = ((reason: unknown) => B | PromiseLike<B>) | null | undefined;
+// biome-ignore lint/suspicious/noExplicitAny: as Promise types it, or handlers would not move over.
+type OnRejected<B> = ((reason: any) => B | PromiseLike<B>) | null | undefined;
 
 /**
  * The result of every I/O call: waitable by `await`, `yield*`, then/catch/finally. Settles exactly

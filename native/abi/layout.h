@@ -39,7 +39,7 @@ enum class Opcode : std::uint8_t {
   kClone = 21,      // fd -> argument0 (fd): share extents (FICLONE)
   kAllocate = 22,   // fd, offset, value0 = bytes, argument0 = fallocate(2) mode
   kCancel = 23,     // value0 = slot | generation << 32; result 0, -ENOENT or -EALREADY
-  kReadFile = 24,   // path, buffer -> the whole content of a small cached regular file, else -EAGAIN
+  kReadFile = 24,   // path, buffer -> content of a small cached regular file, else -EAGAIN
   kCount = 25,
 };
 

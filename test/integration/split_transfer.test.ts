@@ -56,7 +56,9 @@ describe('large transfers', () => {
   it('a bigint position beyond 2^53 is exact', async (context) => {
     const position = 2n ** 43n + 3n;
     const data = pattern.subarray(0, 2 * PART);
-    const written = await handle.write(data, 0, data.length, position).catch((error) => error.code);
+    const written = await handle
+      .write(data, 0, data.length, position)
+      .catch((e: NodeJS.ErrnoException) => e.code);
     if (written === 'EFBIG') context.skip('files of 8 TiB do not fit this file system');
     const back = Buffer.alloc(data.length);
     await handle.read(back, 0, back.length, position);

@@ -27,8 +27,8 @@ export const OPCODES = {
   copyRange: abi.OP_COPY_RANGE,
   clone: abi.OP_CLONE,
   allocate: abi.OP_ALLOCATE,
-  readFile: abi.OP_READ_FILE,
   cancel: abi.OP_CANCEL,
+  readFile: abi.OP_READ_FILE,
 } as const;
 
 export type OpcodeName = keyof typeof OPCODES;

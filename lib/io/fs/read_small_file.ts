@@ -1,9 +1,9 @@
 // Reading small cached files in one entry: a pool thread opens, reads and closes, beside this
 // thread. Used when several reads are in flight (a single one is quicker step by step, without a
 // trip to another thread) and only for what needs no second look.
-// Owner: the thread. Invariants: whatever the pool declines (a large or uncached file, /proc, a pipe,
-// no descriptors left) goes step by step as if nothing had been tried; aborted, it fails at once and
-// the entry's result is dropped, since it holds no memory of the caller.
+// Owner: the thread. Invariants: whatever the pool declines (a large or uncached file, /proc, a
+// pipe, no descriptors left) goes step by step as if nothing had been tried; aborted, it fails at
+// once and the entry's result is dropped, since it holds no memory of the caller.
 // Not here: the steps (read_file.ts), the call itself (native/backend/posix_whole_file.cc).
 import * as abi from '../../abi/layout.ts';
 import { errnoOf } from '../../base/errno.ts';
