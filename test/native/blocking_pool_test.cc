@@ -205,6 +205,30 @@ TEST("pool: an open that succeeds after its poller is gone is closed again") {
   EXPECT_EQ(::poll(&writer, 1, kLostMs), 1);
   EXPECT_TRUE((writer.revents & POLLERR) != 0);
   EXPECT_TRUE(eventually([&] { return watch.expired(); }));
+  // Takes the pool's mutex after its thread did: what the thread read may be freed now.
+  EXPECT_TRUE(pool().thread_count(PoolLane::kMayWait) > 0);
+}
+
+TEST("pool: opens that a closed poller left behind do not use up their lane") {
+  auto gone = make_client();
+  auto client = make_client();
+  pool().set_thread_limit(PoolLane::kMayWait, 2);
+  WaitingOpens opens(3);
+  pool().submit(PoolLane::kMayWait, opens.at(0), gone);
+  pool().submit(PoolLane::kMayWait, opens.at(1), gone);
+  REQUIRE_TRUE(eventually([&] { return pool().running_count(*gone, PoolLane::kMayWait) == 2; }));
+  EXPECT_TRUE(pool().cancel_all(*gone) == nullptr);
+  pool().submit(PoolLane::kMayWait, opens.at(2), client);
+  opens.release(2);
+  const auto opened = take(*client, 1);
+  EXPECT_EQ(opened.size(), 1u);
+  close_results(opened);
+  opens.release(0);
+  opens.release(1);
+  const auto late = take(*gone, 2);
+  EXPECT_EQ(late.size(), 2u);
+  close_results(late);
+  pool().set_thread_limit(PoolLane::kMayWait, BlockingPool::kMayWaitThreads);
 }
 
 TEST("pool: cancel_all takes the queued jobs of one client only") {

@@ -51,7 +51,8 @@ class Fuzzer {
     pipe_out_.reset(ends[1]);
     file_.reset(::open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     folder_.reset(::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    CHECK(file_.valid() && folder_.valid());
+    parent_.reset(::open("..", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    CHECK(file_.valid() && folder_.valid() && parent_.valid());
   }
 
   void run(std::uint64_t rounds) {
@@ -79,8 +80,8 @@ class Fuzzer {
   void settle() {
     pipe_out_.reset();
     // Lets go of opens that wait for the other end; by a name that no entry can move or remove.
-    CHECK_EQ(::chmod("../keep", 0600), 0);
-    const UniqueFd both_ends(::open("../keep", O_RDWR | O_CLOEXEC));
+    CHECK_EQ(::fchmodat(parent_.get(), "keep", 0600, 0), 0);
+    const UniqueFd both_ends(::openat(parent_.get(), "keep", O_RDWR | O_CLOEXEC));
     CHECK(both_ends.valid());
     const std::uint64_t deadline_ns = nephrite::monotonic_now_ns() + 30'000'000'000;
     while (poller_->in_flight_count() > 0 && nephrite::monotonic_now_ns() < deadline_ns) {
@@ -286,6 +287,7 @@ class Fuzzer {
   UniqueFd pipe_out_;
   UniqueFd file_;
   UniqueFd folder_;
+  UniqueFd parent_;  // out of the entries' reach
 };
 
 bool has_given_up_root() {
