@@ -58,6 +58,9 @@ function plain(value: unknown, folder: string): unknown {
   return value;
 }
 
+/** libuv cuts times to microseconds in Node 20, not in Node 24: what is finer is not compared. */
+const rounded = (ms: number): number => Math.round(ms * 100) / 100;
+
 /** What a folder holds: kind, mode, content or target of everything. */
 export function snapshot(folder: string, withTimes = false): Record<string, unknown> {
   const found: Record<string, unknown> = {};
@@ -71,7 +74,7 @@ export function snapshot(folder: string, withTimes = false): Record<string, unkn
         nlink: stats.nlink,
         ...(stats.isFile() ? { content: fs.readFileSync(child, 'latin1') } : {}),
         ...(stats.isSymbolicLink() ? { target: fs.readlinkSync(child, 'latin1') } : {}),
-        ...(withTimes ? { atimeMs: stats.atimeMs, mtimeMs: stats.mtimeMs } : {}),
+        ...(withTimes ? { atimeMs: rounded(stats.atimeMs), mtimeMs: rounded(stats.mtimeMs) } : {}),
       };
       if (stats.isDirectory()) visit(child);
     }

@@ -10,8 +10,24 @@ const TWO_32 = 4294967296;
 
 type BigIntStatsLike = Stats & Record<string, unknown>;
 
-// Node 22 and later have lazy Date getters on the prototype; before, Dates are own properties.
+// Node 22 and later have lazy Date getters on the prototype; before, Dates are own properties. Those
+// of BigIntStats are the same.
 const HAS_DATE_GETTERS = 'atime' in Stats.prototype;
+// Node 26 and later have Instants too, and keep the nanoseconds for them under symbols of their own.
+const HAS_INSTANTS = 'atimeInstant' in Stats.prototype;
+const INSTANT_NAMES = ['atime', 'mtime', 'ctime', 'birthtime'];
+let instantKeys: readonly (symbol | undefined)[] | undefined;
+
+function setInstants(stats: Stats, nanoseconds: readonly number[]): void {
+  instantKeys ??= INSTANT_NAMES.map((name) =>
+    Object.getOwnPropertySymbols(statSync('/')).find((key) =>
+      key.description?.toLowerCase().endsWith(`partial${name}ns`),
+    ),
+  );
+  for (const [index, key] of instantKeys.entries()) {
+    if (key !== undefined) (stats as unknown as Record<symbol, number>)[key] = nanoseconds[index];
+  }
+}
 
 // The public constructor is deprecated (DEP0180), so instances of fs.Stats are made by a function
 // of ours that shares its prototype; a constructor gives them one hidden class.
@@ -57,7 +73,7 @@ export function decodeStats(source: ResultSource): Stats {
   const ms = (sec: number, nsec: number): number =>
     (u32(sec) + signedWords[base + sec / 4 + 1] * TWO_32) * 1000 + u32(nsec) / 1e6;
   const mode = u32(abi.STAT_MODE_OFFSET) & 0xffff;
-  return new NewStats([
+  const stats = new NewStats([
     device(u32(abi.STAT_DEV_MAJOR_OFFSET), u32(abi.STAT_DEV_MINOR_OFFSET)),
     mode,
     u32(abi.STAT_NLINK_OFFSET),
@@ -73,6 +89,15 @@ export function decodeStats(source: ResultSource): Stats {
     ms(abi.STAT_CTIME_SEC_OFFSET, abi.STAT_CTIME_NSEC_OFFSET),
     ms(abi.STAT_BTIME_SEC_OFFSET, abi.STAT_BTIME_NSEC_OFFSET),
   ]);
+  if (HAS_INSTANTS) {
+    setInstants(stats, [
+      u32(abi.STAT_ATIME_NSEC_OFFSET),
+      u32(abi.STAT_MTIME_NSEC_OFFSET),
+      u32(abi.STAT_CTIME_NSEC_OFFSET),
+      u32(abi.STAT_BTIME_NSEC_OFFSET),
+    ]);
+  }
+  return stats;
 }
 
 let bigIntPrototype: object | undefined;
@@ -110,6 +135,7 @@ export function decodeBigIntStats(source: ResultSource): Stats {
   });
   for (const [name, value] of Object.entries(times)) stats[`${name}Ms`] = value / 1000000n;
   for (const [name, value] of Object.entries(times)) stats[`${name}Ns`] = value;
+  if (HAS_DATE_GETTERS) return stats;
   for (const [name, value] of Object.entries(times)) {
     stats[name] = new Date(Number(value / 1000000n));
   }
