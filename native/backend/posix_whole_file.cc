@@ -39,8 +39,8 @@ std::int32_t failure(std::int32_t error) {
 std::int32_t run_read_file(Operation& operation) {
   abi::StatRecord record{};
   // Looked at before it is opened: opening a FIFO or a device has effects.
-  const std::int32_t error = posix::statx_raw(AT_FDCWD, operation.path, 0,
-                                              posix::kTypeMask | posix::kSizeMask, &record);
+  const std::int32_t error =
+      posix::statx_raw(AT_FDCWD, operation.path, 0, posix::kTypeMask | posix::kSizeMask, &record);
   if (error < 0) return failure(error);
   const bool is_small = record.size > 0 && record.size <= operation.entry.buffer_bytes;
   if (posix::kind_of(record) != posix::kKindRegular || !is_small) return kStepByStep;

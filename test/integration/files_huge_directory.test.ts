@@ -1,8 +1,8 @@
 // A directory of two hundred thousand entries: streamed in bounded memory, listed whole, removed.
-// Method: the directory is made once (of hard links, the cheapest entries there are) and read over each
-// backend; each entry must come exactly once, told by its number.
-// Limits: the node backend holds a listing of its own (node:fs has no other), so there memory is not
-// looked at.
+// Method: the directory is made once (of hard links, the cheapest entries there are) and read over
+// each backend; each entry must come exactly once, told by its number.
+// Limits: the node backend holds a listing of its own (node:fs has no other), so there memory is
+// not looked at.
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// Files as users meet them and as other libraries have failed on them: pseudo files, pipes, devices,
-// offsets beyond 32 and 53 bits, raw names, huge directories, low limits. Each over every backend.
+// Files as users meet them and as other libraries have failed on them: pseudo files, pipes,
+// devices, offsets beyond 32 and 53 bits, raw names, huge directories, low limits. Each over every
+// backend.
 // Not here: O_DIRECT, copies between devices, bad arguments, trees (test/conformance/fs_*.test.ts).
 // Limits: buffers beyond 2 GiB are written to /dev/null, so that no test fills a disk or the cache.
 import { execFileSync } from 'node:child_process';

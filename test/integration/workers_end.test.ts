@@ -1,5 +1,6 @@
 // Workers that end, by terminate() or by themselves, with operations in every state: no crash, no
-// hang, no descriptor or thread left beyond the pool's bound, memory flat; many at once; two copies.
+// hang, no descriptor or thread left beyond the pool's bound, memory flat; many at once; two
+// copies.
 // Method: programs/workers.ts on each backend; counts grow with NEPHRITE_TEST_SCALE.
 // Not here: how a process ends (exit_process.test.ts), outcomes per operation (test/lifecycle).
 import { copyFileSync, mkdirSync } from 'node:fs';

@@ -1,8 +1,8 @@
 // File contents under random sequences of operations: the same on Node's fs and on ours.
-// Method: fast-check draws a sequence of writes, reads, vectors, truncations, appends and whole-file
-// calls at random places; both libraries carry it out on a file each; what every step gives and the
-// contents after it must be equal. NEPHRITE_SEED replays a run; a failure prints it, and the
-// shortest sequence that fails. NEPHRITE_RUNS draws more.
+// Method: fast-check draws a sequence of writes, reads, vectors, truncations, appends and
+// whole-file calls at random places; both libraries carry it out on a file each; what every step
+// gives and the contents after it must be equal. NEPHRITE_SEED replays a run; a failure prints it,
+// and the shortest sequence that fails. NEPHRITE_RUNS draws more.
 // Not here: errors (test/conformance/fs_*.test.ts), the simulated backend's faults.
 import * as nodeFs from 'node:fs';
 import fc from 'fast-check';

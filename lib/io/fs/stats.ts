@@ -10,10 +10,11 @@ const TWO_32 = 4294967296;
 
 type BigIntStatsLike = Stats & Record<string, unknown>;
 
-// Node 22 and later have lazy Date getters on the prototype; before, Dates are own properties. Those
-// of BigIntStats are the same.
+// Node 22 and later have lazy Date getters on the prototype; before, Dates are own properties.
+// Those of BigIntStats are the same.
 const HAS_DATE_GETTERS = 'atime' in Stats.prototype;
-// Node 26 and later have Instants too, and keep the nanoseconds for them under symbols of their own.
+// Node 26 and later have Instants too, and keep the nanoseconds for them under symbols of their
+// own.
 const HAS_INSTANTS = 'atimeInstant' in Stats.prototype;
 const INSTANT_NAMES = ['atime', 'mtime', 'ctime', 'birthtime'];
 let instantKeys: readonly (symbol | undefined)[] | undefined;
