@@ -57,10 +57,14 @@ async function bundle(entryPoints, chunkNames) {
     target: 'node20.19',
     external: Object.keys(packageJson.dependencies),
     plugins: [builtinImports],
-    // Names and lines stay readable: this is what users see in stack traces.
+    // Names stay, since users see them in stack traces; white space goes, since compiling is most of
+    // what importing costs (50 ns a byte). Lines are kept short, and the maps lead to the sources.
     minifySyntax: true,
+    minifyWhitespace: true,
+    lineLimit: 160,
     legalComments: 'none',
-    sourcemap: false,
+    sourcemap: 'linked',
+    sourcesContent: false,
     logLevel: 'warning',
   });
   return Object.keys(metafile.inputs);

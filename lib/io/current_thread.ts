@@ -6,6 +6,7 @@ import { setNativePath } from '../addon/load.ts';
 import { type BackendOptions, DEFAULT_BACKEND_OPTIONS } from '../backend/backend.ts';
 import { BACKEND_NAMES, type RefusedBackend, selectBackend } from '../backend/select.ts';
 import { invalidArgType, invalidArgValue, NephriteError, outOfRange } from '../base/errors.ts';
+import { makeExemplars } from './exemplars.ts';
 import { IoThread } from './io_thread.ts';
 
 /** Sizes of the rings. All are powers of two. */
@@ -111,6 +112,7 @@ export function currentThread(): IoThread {
     // files, and so their locks, for milliseconds after the process is gone. Nothing is settled by
     // it: no code of the user runs any more.
     process.once('exit', () => opened.backend.close());
+    opened.kept = makeExemplars(opened);
     thread = opened;
   }
   return thread;

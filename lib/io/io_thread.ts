@@ -33,6 +33,8 @@ export class IoThread {
   readonly pool: BufferPool;
   /** Scratch of all slots, as arena 0 of an entry addresses it. */
   readonly scratch: Buffer;
+  /** Objects that live as long as the thread (exemplars.ts). */
+  kept: readonly unknown[] = [];
   readonly #submissions: SubmissionRing;
   readonly #completions: CompletionRing;
   readonly #operations: (IoOperation<unknown> | undefined)[];
