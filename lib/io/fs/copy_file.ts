@@ -159,19 +159,20 @@ class Copy {
   }
 
   async #fill(sourceFd: number, targetFd: number, facts: Facts): Promise<void> {
-    if ((this.#mode & COPYFILE_EXCL) === 0) {
-      const { identity } = await this.#facts(targetFd);
-      if (identity === facts.identity) return;
-      await this.#on(targetFd, { opcode: abi.OP_TRUNCATE, value: 0 });
+    const { identity, permissions, sizeBytes: oldBytes } = await this.#facts(targetFd);
+    if (identity === facts.identity) return;
+    // What is as it has to be already, as with most new files, costs no step.
+    if (oldBytes > 0) await this.#on(targetFd, { opcode: abi.OP_TRUNCATE, value: 0 });
+    if (permissions !== facts.permissions) {
+      await this.#copyPermissions(targetFd, facts.permissions);
     }
-    await this.#copyPermissions(targetFd, facts.permissions);
     if (await this.#clone(sourceFd, targetFd)) return;
     const { kind, sizeBytes } = facts;
     let left = 0;
     // Devices have no size and no end: nothing is copied, as with libuv.
     if (kind === KIND_REGULAR || kind === KIND_FIFO) left = sizeBytes === 0 ? Infinity : sizeBytes;
     if (sizeBytes > 0) left = await this.#copyRanges(sourceFd, targetFd, left);
-    await copyByChunks(this.#scope, sourceFd, kind, targetFd, left);
+    if (left > 0) await copyByChunks(this.#scope, sourceFd, kind, targetFd, left);
   }
 
   #on(fd: number, request: Omit<Request, 'syscall'>): Operation<number> {

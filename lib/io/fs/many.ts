@@ -13,7 +13,7 @@ import { checkedPath, type PathLike } from '../path_bytes.ts';
 import { start } from '../path_operation.ts';
 import { checkedFlags } from './open.ts';
 import { startRead } from './read_file.ts';
-import { decodeBigIntStats, decodeStats } from './stats.ts';
+import { decodeBigIntStats, decodeLazyStats } from './stats.ts';
 import { checkedEncoding, checkedLimit, optionsOf } from './whole_file_arguments.ts';
 
 const CONCURRENCY = 128;
@@ -75,7 +75,7 @@ export function readMany(
   }
 }
 
-/** Stats of many paths (following links); one entry per path. */
+/** Stats of many paths (following links); one entry per path. Dates are made when asked for. */
 export function statMany(
   paths: readonly PathLike[],
   options?: ManyOptions & { bigint?: boolean },
@@ -85,7 +85,7 @@ export function statMany(
     const concurrency = checkedConcurrency(options?.concurrency);
     checkOptions(options);
     const thread = currentThread();
-    const read = options?.bigint === true ? decodeBigIntStats : decodeStats;
+    const read = options?.bigint === true ? decodeBigIntStats : decodeLazyStats;
     const startOne = (index: number): Operation<Stats> =>
       start(
         thread,

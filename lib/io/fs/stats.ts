@@ -35,21 +35,27 @@ function setInstants(stats: Stats, nanoseconds: readonly number[]): void {
 interface StatsShape {
   [name: string]: unknown;
 }
+type StatsConstructor = new (fields: readonly number[]) => Stats;
+
+function setNumbers(stats: StatsShape, fields: readonly number[]): void {
+  stats.dev = fields[0];
+  stats.mode = fields[1];
+  stats.nlink = fields[2];
+  stats.uid = fields[3];
+  stats.gid = fields[4];
+  stats.rdev = fields[5];
+  stats.blksize = fields[6];
+  stats.ino = fields[7];
+  stats.size = fields[8];
+  stats.blocks = fields[9];
+  stats.atimeMs = fields[10];
+  stats.mtimeMs = fields[11];
+  stats.ctimeMs = fields[12];
+  stats.birthtimeMs = fields[13];
+}
+
 function StatsShape(this: StatsShape, fields: readonly number[]): void {
-  this.dev = fields[0];
-  this.mode = fields[1];
-  this.nlink = fields[2];
-  this.uid = fields[3];
-  this.gid = fields[4];
-  this.rdev = fields[5];
-  this.blksize = fields[6];
-  this.ino = fields[7];
-  this.size = fields[8];
-  this.blocks = fields[9];
-  this.atimeMs = fields[10];
-  this.mtimeMs = fields[11];
-  this.ctimeMs = fields[12];
-  this.birthtimeMs = fields[13];
+  setNumbers(this, fields);
   if (HAS_DATE_GETTERS) return;
   this.atime = new Date(Math.round(fields[10]));
   this.mtime = new Date(Math.round(fields[11]));
@@ -57,7 +63,29 @@ function StatsShape(this: StatsShape, fields: readonly number[]): void {
   this.birthtime = new Date(Math.round(fields[13]));
 }
 StatsShape.prototype = Stats.prototype;
-const NewStats = StatsShape as unknown as new (fields: readonly number[]) => Stats;
+const NewStats = StatsShape as unknown as StatsConstructor;
+
+// For statMany, which has no counterpart in Node 20 to look like: its Dates are made when asked
+// for, as Node 22 does. Four Dates cost 1.3 us of a stat's 5.
+function LazyStatsShape(this: StatsShape, fields: readonly number[]): void {
+  setNumbers(this, fields);
+}
+LazyStatsShape.prototype = HAS_DATE_GETTERS ? Stats.prototype : withDateGetters(Stats.prototype);
+const NewLazyStats = LazyStatsShape as unknown as StatsConstructor;
+
+function withDateGetters(prototype: object): object {
+  const getters: PropertyDescriptorMap = {};
+  for (const name of ['atime', 'mtime', 'ctime', 'birthtime']) {
+    getters[name] = {
+      enumerable: true,
+      configurable: true,
+      get(this: Record<string, number>) {
+        return new Date(Math.round(this[`${name}Ms`]));
+      },
+    };
+  }
+  return Object.create(prototype, getters) as object;
+}
 
 // Linux's dev_t: glibc's makedev(), as libuv computes st_dev from statx.
 function device(major: number, minor: number): number {
@@ -65,8 +93,17 @@ function device(major: number, minor: number): number {
   return low + Math.floor(major / 4096) * TWO_32 * 4096;
 }
 
-/** Reads a stat record at `offset` bytes into the ring memory. */
+/** Reads the stat record of a completed request. */
 export function decodeStats(source: ResultSource): Stats {
+  return decodeAs(NewStats, source);
+}
+
+/** As decodeStats(), with Dates that are made when they are asked for. */
+export function decodeLazyStats(source: ResultSource): Stats {
+  return decodeAs(NewLazyStats, source);
+}
+
+function decodeAs(Shape: StatsConstructor, source: ResultSource): Stats {
   const { words, signedWords } = source.thread.memory;
   const base = source.statOffset / 4;
   const u32 = (offset: number): number => words[base + offset / 4];
@@ -74,7 +111,7 @@ export function decodeStats(source: ResultSource): Stats {
   const ms = (sec: number, nsec: number): number =>
     (u32(sec) + signedWords[base + sec / 4 + 1] * TWO_32) * 1000 + u32(nsec) / 1e6;
   const mode = u32(abi.STAT_MODE_OFFSET) & 0xffff;
-  const stats = new NewStats([
+  const stats = new Shape([
     device(u32(abi.STAT_DEV_MAJOR_OFFSET), u32(abi.STAT_DEV_MINOR_OFFSET)),
     mode,
     u32(abi.STAT_NLINK_OFFSET),
