@@ -120,10 +120,9 @@ void EpollBackend::route_by_kind(Operation& operation) {
   if (fd < 0) return finish(operation, -EBADF);
   abi::StatRecord record{};
   counters_.syscall_count++;
-  const std::int32_t error =
-      posix::statx_raw(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, posix::kTypeMask, &record);
-  if (error == -EBADF) return finish(operation, error);
-  switch (error < 0 ? posix::kKindRegular : posix::kind_of(record)) {
+  const std::int32_t error = posix::look_at(fd, posix::kTypeMask, &record);
+  if (error < 0) return finish(operation, error);
+  switch (posix::kind_of(record)) {
     case posix::kKindRegular:
     case posix::kKindDirectory:
     case posix::kKindBlock:

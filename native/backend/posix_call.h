@@ -42,6 +42,15 @@ inline std::int32_t statx_raw(int fd, const char* path, int flags, std::uint32_t
   return retry_interrupted([&] { return syscall(SYS_statx, fd, path, flags, mask, record); });
 }
 
+// True for answers that mean "no such system call here": before 4.11, or a sandbox that predates
+// it. stat(2) itself gives none of them.
+inline bool is_statx_absent(std::int32_t error) {
+  return error == -ENOSYS || error == -EPERM || error == -EOPNOTSUPP;
+}
+
+// Type and device numbers of an open file, without asking a server if that can be had.
+std::int32_t look_at(int fd, std::uint32_t mask, abi::StatRecord* record);
+
 inline std::uint32_t kind_of(const abi::StatRecord& record) {
   return record.mode >> 12;
 }

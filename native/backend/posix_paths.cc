@@ -86,6 +86,12 @@ bool to_timespec(double seconds, timespec* time) {
 
 }  // namespace
 
+std::int32_t look_at(int fd, std::uint32_t mask, abi::StatRecord* record) {
+  const std::int32_t result =
+      statx_raw(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask | kMountIdUniqueMask, record);
+  return is_statx_absent(result) ? stat_without_statx(fd, "", AT_EMPTY_PATH, record) : result;
+}
+
 std::int32_t run_open(Operation& operation) {
   operation.result_flags = 0;
   const int flags = open_flags_of(operation);
@@ -93,8 +99,7 @@ std::int32_t run_open(Operation& operation) {
       [&] { return ::openat(AT_FDCWD, operation.path, flags, operation.entry.argument1); });
   if (fd < 0) return fd;
   abi::StatRecord record{};
-  if (statx_raw(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-                kTypeMask | kSizeMask | kMountIdUniqueMask, &record) == 0) {
+  if (look_at(fd, kTypeMask | kSizeMask, &record) == 0) {
     learn_locality(fd, record);
     operation.result_flags = open_flags_for(record, locality_of(record));
   }
@@ -109,9 +114,7 @@ std::int32_t run_stat(Operation& operation) {
   const int flags = has_path ? follow_flags_of(operation) : AT_EMPTY_PATH;
   const std::uint32_t mask = kStatMask | kMountIdUniqueMask | (has_path ? 0 : kDirectAlignMask);
   const std::int32_t result = statx_raw(fd, path, flags, mask, operation.stat);
-  // ENOSYS: before 4.11. EPERM, EOPNOTSUPP: sandboxes that predate statx; stat(2) itself gives
-  // neither.
-  if (result == -ENOSYS || result == -EPERM || result == -EOPNOTSUPP) {
+  if (is_statx_absent(result)) {
     return stat_without_statx(fd, path, flags, operation.stat);
   }
   if (result < 0) return result;
@@ -195,13 +198,7 @@ bool open_may_wait(const Operation& operation) {
   }));
   if (!handle.valid()) return false;  // the real open says why, or creates it
   abi::StatRecord record{};
-  if (posix::statx_raw(handle.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-                       posix::kTypeMask | posix::kMountIdUniqueMask, &record) < 0) {
-    struct stat status {};
-    if (syscall(SYS_newfstatat, handle.get(), "", &status, AT_EMPTY_PATH) < 0) return false;
-    record.mode = static_cast<std::uint16_t>(status.st_mode);
-    record.rdev_major = major(status.st_rdev);
-  }
+  if (posix::look_at(handle.get(), posix::kTypeMask, &record) < 0) return false;
   return posix::kind_may_wait(record, operation.entry.argument0);
 }
 

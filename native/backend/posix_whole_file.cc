@@ -34,6 +34,11 @@ std::int32_t failure(std::int32_t error) {
   return is_undecided(error) ? kStepByStep : error;
 }
 
+bool is_small_file(const abi::StatRecord& record, const Operation& operation) {
+  return posix::kind_of(record) == posix::kKindRegular && record.size > 0 &&
+         record.size <= operation.entry.buffer_bytes;
+}
+
 }  // namespace
 
 std::int32_t run_read_file(Operation& operation) {
@@ -42,14 +47,18 @@ std::int32_t run_read_file(Operation& operation) {
   const std::int32_t error =
       posix::statx_raw(AT_FDCWD, operation.path, 0, posix::kTypeMask | posix::kSizeMask, &record);
   if (error < 0) return failure(error);
-  const bool is_small = record.size > 0 && record.size <= operation.entry.buffer_bytes;
-  if (posix::kind_of(record) != posix::kKindRegular || !is_small) return kStepByStep;
+  if (!is_small_file(record, operation)) return kStepByStep;
   // O_NONBLOCK: should it be a FIFO by now, the open does not wait and the read comes up short.
   const std::int32_t fd = posix::retry_interrupted([&] {
     return ::openat(AT_FDCWD, operation.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   });
   if (fd < 0) return failure(fd);
   const UniqueFd file(fd);
+  // Looked at again: the name may mean another, larger file by now, of which this would be a part.
+  if (posix::look_at(fd, posix::kTypeMask | posix::kSizeMask, &record) < 0 ||
+      !is_small_file(record, operation)) {
+    return kStepByStep;
+  }
   iovec buffer{operation.buffer, static_cast<std::size_t>(record.size)};
   const ssize_t bytes = ::preadv2(fd, &buffer, 1, 0, RWF_NOWAIT);
   // Short: not in the cache, or it has changed since. As Node, a file is read to the size it had.

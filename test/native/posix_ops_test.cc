@@ -8,8 +8,10 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <thread>
 
 #include "bare_operation.h"
+#include "base/check.h"
 #include "base/unique_fd.h"
 #include "harness.h"
 #include "temp_dir.h"
@@ -329,6 +331,30 @@ TEST("posix: clone shares extents or says why not") {
   const std::int32_t result = run(bare);
   EXPECT_TRUE(result == 0 || result == -EOPNOTSUPP || result == -ENOTTY || result == -EINVAL);
   EXPECT_EQ(status_of(dir.file("b")).st_size, result == 0 ? 10 : 0);
+}
+
+TEST("posix: a whole file is one file's whole content, while names move") {
+  TempDir dir;
+  const std::string path = dir.write("a", std::string(100, 'a'));
+  const std::string other = dir.write("b", std::string(5000, 'b'));
+  std::atomic<bool> is_done{false};
+  std::thread mover([&] {
+    while (!is_done) CHECK_EQ(::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, other.c_str(), 2), 0);
+  });
+  int read_count = 0;
+  int torn_count = 0;
+  for (int round = 0; round < 20'000; round++) {
+    BareOperation bare(Opcode::kReadFile);
+    const std::int32_t bytes = run(bare.with_path(path).with_buffer(8192));
+    if (bytes == -EAGAIN) continue;
+    read_count++;
+    const std::string_view text = bare.text(std::max(bytes, 0));
+    torn_count += text == std::string(100, 'a') || text == std::string(5000, 'b') ? 0 : 1;
+  }
+  is_done = true;
+  mover.join();
+  EXPECT_TRUE(read_count > 0);
+  EXPECT_EQ(torn_count, 0);
 }
 
 TEST("posix: close of a bad descriptor, nop, and what is not an operation") {
