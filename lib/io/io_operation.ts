@@ -49,6 +49,14 @@ export abstract class IoOperation<T> extends Operation<T> {
     return false;
   }
 
+  /**
+   * True when the entry just submitted should reach the kernel now instead of with the turn: its
+   * work then runs beside the copy of the next one.
+   */
+  get isFlushedAtOnce(): boolean {
+    return false;
+  }
+
   /** Writes the next entry: opcode, slot and generation through writeEntry(), then the rest. */
   abstract encode(words: Uint32Array, at: number, slot: number, generation: number): void;
 

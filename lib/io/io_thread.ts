@@ -143,6 +143,7 @@ export class IoThread {
     operation.encode(submissions.words, submissions.reserve(), slot, generation);
     submissions.publish();
     if (!this.#isArmed) this.#arm();
+    if (operation.isFlushedAtOnce) this.#enter();
     return true;
   };
 

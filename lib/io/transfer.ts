@@ -283,6 +283,11 @@ export class WriteOperation<B> extends Transfer<WriteResult<B>> {
     return true;
   }
 
+  // A bounced write of a whole chunk: a kernel worker writes it while the next chunk is copied.
+  override get isFlushedAtOnce(): boolean {
+    return this.arenaId === 0 && this.entryBytes === abi.CHUNK_BYTES_MAX;
+  }
+
   protected transferred(result: number): void {
     this.release();
     this.done += result;
