@@ -161,6 +161,8 @@ export class IoThread {
 
   orphanEnded(): void {
     this.memory.words[abi.HEADER_UNREFERENCED_COUNT_INDEX]--;
+    // The enter before it counted one too many: it may have let the process go.
+    if (!this.#isArmed) this.#arm();
   }
 
   /** Asks the poller to stop the operation; called by IoOperation.cancel() only. */
