@@ -51,7 +51,8 @@ export class ManyOperation<T> extends Operation<Settled<T>[]> {
         ? { status: 'rejected', reason: value }
         : { status: 'fulfilled', value: value as T };
     this.#settledCount++;
-    if (this.#settledCount === this.#results.length) this.fulfill(this.#results);
+    const isComplete = this.#settledCount === this.#results.length;
+    if (isComplete && this.#cancelError === undefined) this.fulfill(this.#results);
   }
 
   /** One entry has settled; its waiter goes on with the next. */
