@@ -7,7 +7,9 @@
 #include <sys/epoll.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 
 #include "backend/posix_call.h"
 #include "backend/posix_ops.h"
@@ -159,7 +161,13 @@ EpollBackend::Transfer EpollBackend::transfer(Operation& operation, std::int32_t
   if (outcome == -EOPNOTSUPP || outcome == -ENOSYS || outcome == -EPERM) {
     counters_.syscall_count++;
     const int flags = ::fcntl(entry.fd, F_GETFL);
-    if (flags >= 0 && (flags & O_NONBLOCK) == 0) return Transfer::kMayBlock;
+    if (flags >= 0 && (flags & O_NONBLOCK) == 0) {
+      // A writable pipe takes so much without waiting; with more the thread would sit in write(2)
+      // until somebody reads, and neither a cancel nor a close could end it.
+      if (is_write)
+        operation.entry.buffer_bytes = std::min<std::uint32_t>(entry.buffer_bytes, PIPE_BUF);
+      return Transfer::kMayBlock;
+    }
     counters_.syscall_count++;
     outcome = run_blocking(operation);
   }
