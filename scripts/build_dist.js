@@ -57,8 +57,9 @@ async function bundle(entryPoints, chunkNames) {
     target: 'node20.19',
     external: Object.keys(packageJson.dependencies),
     plugins: [builtinImports],
-    // Names stay, since users see them in stack traces; white space goes, since compiling is most of
-    // what importing costs (50 ns a byte). Lines are kept short, and the maps lead to the sources.
+    // Names stay, since users see them in stack traces; white space goes, since compiling is most
+    // of what importing costs (50 ns a byte). Lines are kept short, and the maps lead to the
+    // sources.
     minifySyntax: true,
     minifyWhitespace: true,
     lineLimit: 160,

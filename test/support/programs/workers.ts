@@ -187,7 +187,7 @@ async function main(): Promise<void> {
       say({ isOpen: true });
     },
 
-    /** Another copy of this very program, with an addon of its own (the argument), in one process. */
+    /** Another copy of this program, with an addon of its own (the argument), in one process. */
     async 'two-copies'() {
       const [path = '', addonPath = ''] = process.argv.slice(3);
       process.env.NEPHRITE_NATIVE_PATH = addonPath;
