@@ -12,6 +12,7 @@
       'native/addon/glibc_compat.cc',
       'native/backend/blocking_pool.cc',
       'native/backend/epoll.cc',
+      'native/backend/epoll_readiness.cc',
       'native/backend/inbox.cc',
       'native/backend/io_uring.cc',
       'native/backend/io_uring_encode.cc',

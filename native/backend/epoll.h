@@ -13,6 +13,7 @@
 
 #include "backend/backend.h"
 #include "backend/blocking_pool.h"
+#include "backend/operation_list.h"
 #include "backend/wait_table.h"
 #include "base/unique_fd.h"
 
@@ -37,20 +38,28 @@ class EpollBackend final : public Backend {
   Capabilities capabilities() const override;
 
  private:
-  enum Stage : std::uint8_t { kStarted, kBatched, kPooled, kWaitingIn, kWaitingOut };
+  static constexpr std::uint64_t kInboxEvent = ~std::uint64_t{0};  // no watch has this tag
+  // kLent: first of its descriptor and direction, in a pool thread while the others wait.
+  enum Stage : std::uint8_t { kStarted, kBatched, kPooled, kWaiting, kLent };
   enum class Transfer : std::uint8_t { kDone, kNotReady, kMayBlock };
 
+  static Direction direction_of(const Operation& operation) {
+    return operation.opcode() == abi::Opcode::kWrite ? Direction::kOut : Direction::kIn;
+  }
   void finish(Operation& operation, std::int32_t result);
   void start_transfer(Operation& operation);
   void route_by_kind(Operation& operation);
   Transfer transfer(Operation& operation, std::int32_t* result);
-  void wait_ready(Operation& operation);
+  void wait(Operation& operation);
   void stop_waiting(Operation& operation);
   bool arm(WaitTable::Watch& watch, std::int32_t* error);
   void arm_or_give_up(std::int32_t fd);
   void serve(std::int32_t fd, Direction direction);
+  void lend(WaitTable::Watch& watch, Direction direction);
+  void take_back(Operation& operation);
   void poll_ready(std::int64_t timeout_ns);
   void send_to_pool(Operation& operation, PoolLane lane);
+  void submit_waiting_call(Operation& operation, Stage stage);
   void flush_batch();
   void collect_inbox();
   void cancel_everything();
@@ -59,8 +68,7 @@ class EpollBackend final : public Backend {
   UniqueFd epoll_fd_;
   CompletionSink* sink_ = nullptr;
   WaitTable waits_;
-  Operation* batch_head_ = nullptr;  // handed to PoolLane::kFiles in one go by enter()
-  Operation* batch_tail_ = nullptr;
+  OperationList batch_;  // handed to PoolLane::kFiles in one go by enter()
   std::uint32_t pooled_count_ = 0;
   bool must_poll_ = false;  // the eventfd's edge may be pending: ask epoll at the next enter
   bool is_open_ = false;

@@ -23,7 +23,7 @@ std::int32_t* WaitTable::bucket_of(std::int32_t fd) {
 }
 
 WaitTable::Watch* WaitTable::find(std::int32_t fd) {
-  if (count_ == 0) return nullptr;
+  if (watch_count_ == 0) return nullptr;
   for (std::int32_t index = *bucket_of(fd); index >= 0;) {
     Watch& watch = watches_[static_cast<std::size_t>(index)];
     if (watch.fd == fd) return &watch;
@@ -46,38 +46,54 @@ WaitTable::Watch& WaitTable::add(Operation& operation, Direction direction) {
     std::int32_t* bucket = bucket_of(fd);
     watch->next = *bucket;
     *bucket = index;
+    watch_count_++;
   }
-  const int side = static_cast<int>(direction);
-  operation.next = nullptr;
-  operation.previous = watch->tail[side];
-  (watch->tail[side] != nullptr ? watch->tail[side]->next : watch->head[side]) = &operation;
-  watch->tail[side] = &operation;
+  watch->waiting[static_cast<int>(direction)].append(&operation);
   count_++;
   return *watch;
+}
+
+void WaitTable::release_if_empty(Watch& watch) {
+  if (!watch.is_empty()) return;
+  std::int32_t* link = bucket_of(watch.fd);
+  const auto index = static_cast<std::int32_t>(&watch - watches_.data());
+  while (*link != index) link = &watches_[static_cast<std::size_t>(*link)].next;
+  *link = watch.next;
+  watch.fd = -1;
+  watch.next = free_;
+  free_ = index;
+  watch_count_--;
 }
 
 void WaitTable::remove(Operation& operation, Direction direction) {
   Watch* watch = find(operation.entry.fd);
   CHECK(watch != nullptr);
-  const int side = static_cast<int>(direction);
-  (operation.previous != nullptr ? operation.previous->next : watch->head[side]) = operation.next;
-  (operation.next != nullptr ? operation.next->previous : watch->tail[side]) = operation.previous;
-  operation.next = operation.previous = nullptr;
+  watch->waiting[static_cast<int>(direction)].unlink(&operation);
   count_--;
-  if (!watch->is_empty()) return;
-  std::int32_t* link = bucket_of(watch->fd);
-  const auto index = static_cast<std::int32_t>(watch - watches_.data());
-  while (*link != index) link = &watches_[static_cast<std::size_t>(*link)].next;
-  *link = watch->next;
-  watch->fd = -1;
-  watch->next = free_;
-  free_ = index;
+  release_if_empty(*watch);
+}
+
+Operation& WaitTable::lend(Watch& watch, Direction direction) {
+  CHECK(watch.has(direction) && !watch.is_lent(direction));
+  Operation& operation = *watch.first(direction);
+  watch.waiting[static_cast<int>(direction)].unlink(&operation);
+  count_--;
+  watch.lent[static_cast<int>(direction)] = &operation;
+  return operation;
+}
+
+void WaitTable::take_back(Operation& operation, Direction direction) {
+  Watch* watch = find(operation.entry.fd);
+  CHECK(watch != nullptr && watch->lent[static_cast<int>(direction)] == &operation);
+  watch->lent[static_cast<int>(direction)] = nullptr;
+  release_if_empty(*watch);
 }
 
 Operation* WaitTable::any() const {
   for (const Watch& watch : watches_) {
     if (watch.fd < 0) continue;
-    return watch.head[0] != nullptr ? watch.head[0] : watch.head[1];
+    if (watch.has(Direction::kIn)) return watch.first(Direction::kIn);
+    if (watch.has(Direction::kOut)) return watch.first(Direction::kOut);
   }
   return nullptr;
 }

@@ -223,6 +223,28 @@ TEST("epoll: a terminal is read when its line is complete") {
   EXPECT_EQ(epoll.run(epoll.write_text(terminal.near.get(), "out")), 3);
 }
 
+TEST("epoll: reads of a terminal take its lines in order, one thread at a time") {
+  Epoll epoll;
+  const Terminal terminal;
+  if (!terminal.near.valid()) SKIP("no pseudo-terminals here");
+  std::vector<SubmissionEntry> reads;
+  for (int index = 0; index < 6; index++) {
+    reads.push_back(epoll.with_buffer(Opcode::kRead, terminal.near.get(), 100));
+    epoll.submit(reads.back());
+  }
+  epoll.enter();
+  REQUIRE_EQ(::write(terminal.far.get(), "1\n2\n3\n4\n5\n", 10), 10);
+  for (int index = 0; index < 5; index++) {
+    REQUIRE_EQ(epoll.result_of(reads[static_cast<std::size_t>(index)]), 2);
+    const char* line = epoll.buffer_of(reads[static_cast<std::size_t>(index)]);
+    EXPECT_EQ(line[0] - '0', index + 1);
+  }
+  // The sixth waits in epoll, not in a thread: it can be called back.
+  EXPECT_EQ(epoll.pooled(), 5u);
+  EXPECT_EQ(epoll.cancel(reads[5]), 0);
+  EXPECT_EQ(epoll.result_of(reads[5]), -ECANCELED);
+}
+
 TEST("epoll: an old registration of a number does not send a terminal's read to a thread") {
   Epoll epoll;
   const Terminal terminal;

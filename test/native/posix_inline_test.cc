@@ -25,7 +25,14 @@ namespace {
 std::uint64_t syscall_count = 0;
 
 InlineOutcome attempt(BareOperation& bare) {
-  return nephrite::try_without_blocking(bare.operation, &syscall_count);
+  // The kernel gives up a cached look-up (EAGAIN) when some name anywhere on the machine was
+  // changed meanwhile, which is no answer about this one: asked again then.
+  constexpr int kAttemptsMax = 1000;
+  for (int count = 0;; count++) {
+    const InlineOutcome outcome = nephrite::try_without_blocking(bare.operation, &syscall_count);
+    const bool is_lookup = bare.operation.path != nullptr;
+    if (outcome != InlineOutcome::kUnknown || !is_lookup || count == kAttemptsMax) return outcome;
+  }
 }
 
 // As a pool thread does it: the first stat or open of a file system teaches what it is.

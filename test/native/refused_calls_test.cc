@@ -122,8 +122,13 @@ TEST("refused: a blocking pipe without data holds up no thread and can be cancel
   EXPECT_EQ(epoll.run(epoll.with_path(Opcode::kStat, "/")), 0);
   EXPECT_EQ(epoll.cancel(reads.back()), 0);
   EXPECT_EQ(epoll.result_of(reads.back()), -ECANCELED);
-  pipe.put("abc");
-  EXPECT_EQ(epoll.result_of(reads[0]), 3);
+  pipe.put("abcdefghi");
+  for (int index = 0; index < 3; index++) {
+    const SubmissionEntry& read = reads[static_cast<std::size_t>(index)];
+    REQUIRE_EQ(epoll.result_of(read), 3);
+    EXPECT_EQ(epoll.buffer_of(read)[0] - 'a', index * 3);
+  }
+  for (std::size_t index = 3; index < 19; index++) EXPECT_EQ(epoll.cancel(reads[index]), 0);
 }
 
 TEST("refused: FIFO opens are told apart by the pool's thread") {

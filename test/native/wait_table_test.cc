@@ -20,10 +20,10 @@ TEST("wait table: serves a descriptor's directions apart and in order") {
   table.add(operations[0], Direction::kIn);
   table.add(operations[1], Direction::kIn);
   table.add(operations[2], Direction::kOut);
-  EXPECT_TRUE(table.find(5)->head[0] == &operations[0]);
-  EXPECT_TRUE(table.find(5)->head[1] == &operations[2]);
+  EXPECT_TRUE(table.find(5)->first(Direction::kIn) == &operations[0]);
+  EXPECT_TRUE(table.find(5)->first(Direction::kOut) == &operations[2]);
   table.remove(operations[0], Direction::kIn);
-  EXPECT_TRUE(table.find(5)->head[0] == &operations[1]);
+  EXPECT_TRUE(table.find(5)->first(Direction::kIn) == &operations[1]);
   table.remove(operations[1], Direction::kIn);
   EXPECT_TRUE(!table.find(5)->has(Direction::kIn));
   table.remove(operations[2], Direction::kOut);
@@ -39,6 +39,24 @@ TEST("wait table: a descriptor number used again gets another generation") {
   const std::uint32_t first = table.add(operation, Direction::kIn).generation;
   table.remove(operation, Direction::kIn);
   EXPECT_NE(table.add(operation, Direction::kIn).generation, first);
+}
+
+TEST("wait table: what is lent keeps its watch, and its place ahead of the others") {
+  WaitTable table;
+  table.open(4);
+  std::deque<Operation> operations(2);
+  for (Operation& operation : operations) operation.entry.fd = 9;
+  table.add(operations[0], Direction::kIn);
+  WaitTable::Watch& watch = table.add(operations[1], Direction::kIn);
+  EXPECT_TRUE(&table.lend(watch, Direction::kIn) == &operations[0]);
+  EXPECT_TRUE(watch.is_lent(Direction::kIn));
+  EXPECT_TRUE(watch.first(Direction::kIn) == &operations[1]);
+  EXPECT_EQ(table.count(), 1u);
+  table.remove(operations[1], Direction::kIn);
+  EXPECT_TRUE(table.find(9) == &watch);
+  EXPECT_TRUE(table.any() == nullptr);
+  table.take_back(operations[0], Direction::kIn);
+  EXPECT_TRUE(table.find(9) == nullptr);
 }
 
 TEST("wait table: random use agrees with plain lists") {
@@ -70,7 +88,7 @@ TEST("wait table: random use agrees with plain lists") {
     const bool is_empty = model[{fd, 0}].empty() && model[{fd, 1}].empty();
     REQUIRE_EQ(watch == nullptr, is_empty);
     for (int each = 0; watch != nullptr && each < 2; each++) {
-      const Operation* at = watch->head[each];
+      const Operation* at = watch->waiting[each].head;
       for (const Operation* expected : model[{fd, each}]) {
         REQUIRE_TRUE(at == expected);
         at = at->next;
