@@ -4,8 +4,8 @@
 // that is a directory is refused before the destination is touched, and files whose size the kernel
 // does not know (/proc) are read to their end.
 // At most COPIES_MAX run at a time, so that copies of many files cannot use up the descriptors that
-// each of them needs two of. The source is closed first: its close waits for the copy in flight,
-// which uses both descriptors.
+// each of them needs two of. The source is closed first where a copy may be in flight, which
+// uses both descriptors.
 // Not here: trees (cp is Node's), copying by reads and writes (chunk_copy.ts).
 import { constants } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -119,8 +119,11 @@ class Copy {
     const closing = (error: unknown): void => {
       failure ??= { error };
     };
-    await closeDescriptor(thread, sourceFd).catch(closing);
+    const sourceClosed = closeDescriptor(thread, sourceFd).catch(closing);
+    // After a failure a copy may be in flight still; the close of its source waits for that.
+    if (failure !== undefined) await sourceClosed;
     if (targetFd >= 0) await closeDescriptor(thread, targetFd).catch(closing);
+    await sourceClosed;
     if (failure === undefined) return;
     if (targetFd >= 0) {
       const request = { opcode: abi.OP_UNLINK, syscall: 'unlink', path: this.#target };

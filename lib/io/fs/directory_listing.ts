@@ -53,10 +53,10 @@ function readDirectory<E>(
   const own = directory.relative === '' ? path : Buffer.from(latin1, 'latin1');
   return withDescriptor(scope, own, DIRECTORY_FLAGS, 'scandir', async (fd) => {
     for (;;) {
-      const entries = await readEntries(scope, fd, own);
-      if (entries === undefined) return true;
+      const { entries, isEnd } = await readEntries(scope, fd, own);
       if (isRecursive || hasTypes) await resolveKinds(scope, latin1, entries);
       if (!(await take(entries))) return false;
+      if (isEnd) return true;
     }
   });
 }

@@ -47,7 +47,8 @@ const toEntries: Decode<DirectoryEntry[]> = (byteCount, _flags, { output }) => {
   const entries: DirectoryEntry[] = [];
   if (output === undefined) return entries;
   for (let at = 0; at < byteCount; ) {
-    const recordBytes = output.readUInt16LE(at + abi.DIRENT_RECORD_BYTES_OFFSET);
+    const sizeAt = at + abi.DIRENT_RECORD_BYTES_OFFSET;
+    const recordBytes = output[sizeAt] | (output[sizeAt + 1] << 8);
     const start = at + abi.DIRENT_NAME_OFFSET;
     const name = output.toString('latin1', start, nameEnd(output, start, at + recordBytes));
     if (name !== '.' && name !== '..') {
@@ -62,14 +63,30 @@ const toEntries: Decode<DirectoryEntry[]> = (byteCount, _flags, { output }) => {
 const toBatch: Decode<DirectoryEntry[] | undefined> = (byteCount, flags, source) =>
   byteCount === 0 ? undefined : toEntries(byteCount, flags, source);
 
-/** The next entries, undefined at the end. `path` is what errors show. */
-export function readEntries(
+export interface EntryBatch {
+  readonly entries: DirectoryEntry[];
+  readonly isEnd: boolean;
+}
+
+/**
+ * The next entries, in no order. `path` is what errors show. Two reads go out together: they share
+ * the position of the descriptor, so for most directories one of them brings the entries and the
+ * other the end, in one round.
+ */
+export async function readEntries(
   scope: CompositeScope,
   fd: number,
   path: string | Buffer,
-): PromiseLike<DirectoryEntry[] | undefined> {
+): Promise<EntryBatch> {
   const request = { opcode: abi.OP_READDIR, syscall: 'scandir', fd, errorPath: path };
-  return scope.decoded({ ...request, outputBytes: BUFFER_BYTES }, toBatch);
+  const read = () => scope.decoded({ ...request, outputBytes: BUFFER_BYTES }, toBatch);
+  const [first, second] = await Promise.all([read(), read()]);
+  const isEnd = first === undefined || second === undefined;
+  const entries = first ?? second ?? [];
+  if (first !== undefined && second !== undefined) {
+    for (const entry of second) entries.push(entry);
+  }
+  return { entries, isEnd };
 }
 
 /** The path of an entry; `directory` and `name` are latin1, and so is the result. */

@@ -108,8 +108,7 @@ class Removal {
     directory.pendingCount = 1;
     await withDescriptor(scope, path, DIRECTORY_FLAGS, 'scandir', async (fd) => {
       for (;;) {
-        const entries = await readEntries(scope, fd, path);
-        if (entries === undefined) return;
+        const { entries, isEnd } = await readEntries(scope, fd, path);
         foundCount += entries.length;
         await forEachBounded(entries, FILES_WIDTH, async ({ name, kind }) => {
           const child = joinEntry(directory.path, name);
@@ -117,6 +116,7 @@ class Removal {
           directory.pendingCount++;
           push({ path: child, parent: directory, pendingCount: 0, passCount: 0 });
         });
+        if (isEnd) return;
       }
     });
     directory.pendingCount--;
