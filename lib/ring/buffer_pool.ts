@@ -3,8 +3,10 @@
 // the user), and user buffers from buffers.alloc(), one arena each, zero-copy.
 // Invariants: chunks start at 4096-aligned addresses (kernel copies to addresses not aligned to
 // 32 bytes cost 2 to 4 times more); a chunk is in one operation or in one free list; the pool's
-// bytes are bounded. An ArrayBuffer of ours carries its arena's id in a private field, which nobody
-// can forge and which a transferred copy does not carry.
+// bytes are bounded, and the first block of every class has its place within the bound: blocks stay
+// with their class, so one class could else take all and another's operations wait for ever.
+// An ArrayBuffer of ours carries its arena's id in a private field, which nobody can forge and which
+// a transferred copy does not carry.
 // Not here: which operation uses what (io/transfer.ts).
 import { CHUNK_BYTES_MAX } from '../abi/layout.ts';
 import { invariant } from '../base/assert.ts';
@@ -69,6 +71,7 @@ export class BufferPool {
   readonly #source: ArenaSource;
   readonly #free: (Chunk | undefined)[] = CLASS_BYTES.map(() => undefined);
   readonly #registry: FinalizationRegistry<{ arenaId: number; bytes: number }>;
+  readonly #blockCounts = CLASS_BYTES.map(() => 0);
   #bounceBytes = 0;
   #userBytes = 0;
 
@@ -110,9 +113,13 @@ export class BufferPool {
   }
 
   #grow(classIndex: number): Chunk | undefined {
-    if (this.#bounceBytes + BLOCK_BYTES > BOUNCE_BYTES_MAX) return undefined;
+    const counts = this.#blockCounts;
+    const isFirst = (count: number, index: number): boolean => count === 0 && index !== classIndex;
+    const reservedBytes = counts.filter(isFirst).length * BLOCK_BYTES;
+    if (this.#bounceBytes + reservedBytes + BLOCK_BYTES > BOUNCE_BYTES_MAX) return undefined;
     const arena = this.#source.addArena(BLOCK_BYTES);
     this.#bounceBytes += BLOCK_BYTES;
+    counts[classIndex]++;
     const bytes = CLASS_BYTES[classIndex];
     invariant(bytes !== undefined, 'size class', classIndex, CLASS_BYTES.length);
     let first: Chunk | undefined;

@@ -55,11 +55,24 @@ describe('buffer pool: chunks', () => {
       if (chunk === undefined) break;
       chunks.push(chunk);
     }
-    expect(chunks.length * CHUNK_BYTES_MAX).toBe(BOUNCE_BYTES_MAX);
+    // Less the first block of each of the other three classes.
+    expect(chunks.length * CHUNK_BYTES_MAX).toBe(BOUNCE_BYTES_MAX - 3 * 1024 * 1024);
     pool.release(chunks[0]);
     expect(pool.acquire(CHUNK_BYTES_MAX)).toBe(chunks[0]);
     expect(pool.acquire(CHUNK_BYTES_MAX)).toBeUndefined();
   });
+
+  it.each([4096, 16384, 65536, CHUNK_BYTES_MAX])(
+    'chunks: a class that took all it can (%i bytes) leaves some for each other one',
+    (greedyBytes) => {
+      const pool = newPool();
+      while (pool.acquire(greedyBytes) !== undefined);
+      for (const bytes of [4096, 16384, 65536, CHUNK_BYTES_MAX]) {
+        if (bytes !== greedyBytes) expect(pool.acquire(bytes)?.bytes).toBe(bytes);
+      }
+      expect(pool.bounceBytes).toBe(BOUNCE_BYTES_MAX);
+    },
+  );
 });
 
 describe('buffer pool: user buffers', () => {
