@@ -224,7 +224,11 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
   }
 
   #syncCompleted(result: number): void {
-    if (result < 0) this.#error ??= systemError(result, 'fsync');
+    if (result < 0) {
+      const { cancelError } = this;
+      const isCancel = cancelError !== undefined && this.wasCancelled(result);
+      this.#error ??= isCancel ? cancelError : systemError(result, 'fsync');
+    }
     this.#closeOrSettle();
   }
 
