@@ -69,11 +69,15 @@ function expire(): void {
   timer = undefined;
   timerAtMs = Infinity;
   const nowMs = performance.now();
-  for (let first = heap[0]; first !== undefined && first.atMs <= nowMs; first = heap[0]) {
-    cancelDeadline(first);
-    first.onExpired();
+  try {
+    for (let first = heap[0]; first !== undefined && first.atMs <= nowMs; first = heap[0]) {
+      cancelDeadline(first);
+      first.onExpired();
+    }
+  } finally {
+    // Also when one of them throws: the others have not expired for nothing.
+    schedule(nowMs);
   }
-  schedule(nowMs);
 }
 
 /** Calls `onExpired` once, `delayMs` from now or later. Infinity never expires. */
