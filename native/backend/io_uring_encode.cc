@@ -90,7 +90,7 @@ void encode(const Operation& operation, Sqe& sqe) {
       sqe.fd = AT_FDCWD;
       sqe.addr = address(operation.path);
       sqe.len = entry.argument1;
-      sqe.op_flags = entry.argument0 | O_CLOEXEC;
+      sqe.op_flags = entry.argument0 | O_CLOEXEC | (operation.no_follow() ? O_NOFOLLOW : 0u);
       return;
     case abi::Opcode::kClose:
       return;
