@@ -24,15 +24,24 @@ bool has_path(const abi::SubmissionEntry& entry) {
   return (entry.flags & abi::kEntryHasPath) != 0;
 }
 
-// Operations that use entry.fd as an open file and so hold up its close.
-bool uses_descriptor(const abi::SubmissionEntry& entry) {
+// Open files that an operation uses, whose close it holds up; -1: none, or one that is not counted.
+struct UsedDescriptors {
+  std::int32_t fds[2] = {-1, -1};
+  bool has(std::int32_t fd) const { return fd >= 0 && (fds[0] == fd || fds[1] == fd); }
+};
+
+UsedDescriptors used_descriptors(const abi::SubmissionEntry& entry) {
+  const auto counted = [](std::int32_t fd) { return fd >= 0 && fd < kCountedFdMax ? fd : -1; };
   switch (static_cast<abi::Opcode>(entry.opcode)) {
     case abi::Opcode::kNop:
     case abi::Opcode::kClose:
     case abi::Opcode::kCancel:
-      return false;
+      return {};
+    case abi::Opcode::kCopyRange:
+    case abi::Opcode::kClone:
+      return {{counted(entry.fd), counted(static_cast<std::int32_t>(entry.argument0))}};
     default:
-      return !has_path(entry) && entry.fd >= 0 && entry.fd < kCountedFdMax;
+      return {{has_path(entry) ? -1 : counted(entry.fd), -1}};
   }
 }
 
@@ -70,10 +79,7 @@ std::uint32_t Poller::enter(std::uint32_t flags, std::int64_t timeout_ns) {
   const std::uint32_t tail_before = completions_.tail();
   enter_count_++;
   status_ = 0;
-  if (is_parked_) {
-    backend_->unpark();
-    is_parked_ = false;
-  }
+  unpark();
   if ((flags & abi::kEnterSubmit) != 0) consume_submissions();
   backend_->enter(timeout_ns);
   if (clock_cell_ != nullptr) MasterClock(clock_cell_).advance(monotonic_now_ns());
@@ -128,8 +134,9 @@ void Poller::take(const abi::SubmissionEntry& entry) {
   if (operation.buffer_arena != nullptr) memory_->hold(*operation.buffer_arena);
   if (operation.path_arena != nullptr) memory_->hold(*operation.path_arena);
   in_flight_count_++;
-  if (uses_descriptor(entry)) {
-    const auto fd = static_cast<std::size_t>(entry.fd);
+  for (const std::int32_t used : used_descriptors(entry).fds) {
+    if (used < 0) continue;
+    const auto fd = static_cast<std::size_t>(used);
     if (fd >= pending_per_fd_.size()) pending_per_fd_.resize(fd + 64);
     pending_per_fd_[fd]++;
   }
@@ -237,13 +244,26 @@ void Poller::start_close(Operation& operation) {
     backend_->start(operation);
     return;
   }
-  operation.next = waiting_closes_;
-  waiting_closes_ = &operation;
-  if (operation.entry.argument0 != 1) return;
+  // A second close must not outlast the first: it would close the number's next owner.
+  bool is_second = false;
+  for (const Operation* other = waiting_closes_; other != nullptr; other = other->next) {
+    is_second = is_second || other->entry.fd == fd;
+  }
+  const bool is_cancelling = operation.entry.argument0 == 1;
+  if (is_second) {
+    complete(operation, -EBADF, 0);
+  } else {
+    operation.next = waiting_closes_;
+    waiting_closes_ = &operation;
+  }
+  if (is_cancelling) cancel_pending(fd);
+}
+
+void Poller::cancel_pending(std::int32_t fd) {
   for (std::uint32_t slot = 0; slot < memory_->slot_capacity(); slot++) {
     Operation& target = memory_->operation(slot);
     if (target.state == Operation::State::kInFlight && !target.is_cancelled &&
-        uses_descriptor(target.entry) && target.entry.fd == fd) {
+        used_descriptors(target.entry).has(fd)) {
       target.is_cancelled = true;
       backend_->cancel(target);
     }
@@ -279,11 +299,13 @@ void Poller::complete(Operation& operation, std::int32_t result, std::uint32_t f
     open_fds_.insert(operation.entry.fd);
   }
   publish(operation.entry.slot, operation.entry.generation, result, flags);
-  if (is_closed_ || !uses_descriptor(operation.entry)) return;
-  const auto fd = static_cast<std::size_t>(operation.entry.fd);
-  CHECK_LT(0, pending_per_fd_[fd]);
-  if (--pending_per_fd_[fd] == 0 && waiting_closes_ != nullptr)
-    start_waiting_close(operation.entry.fd);
+  if (is_closed_) return;
+  for (const std::int32_t used : used_descriptors(operation.entry).fds) {
+    if (used < 0) continue;
+    const auto fd = static_cast<std::size_t>(used);
+    CHECK_LT(0, pending_per_fd_[fd]);
+    if (--pending_per_fd_[fd] == 0 && waiting_closes_ != nullptr) start_waiting_close(used);
+  }
 }
 
 // The last operation on `fd` has completed: its close, if one waits, may go.
@@ -330,11 +352,20 @@ bool Poller::park() {
   return is_parked_;
 }
 
+void Poller::acknowledge() {
+  backend_->acknowledge();
+  unpark();
+}
+
+void Poller::unpark() {
+  if (is_parked_) backend_->unpark();
+  is_parked_ = false;
+}
+
 void Poller::close() {
   if (is_closed_) return;
   is_closed_ = true;
-  if (is_parked_) backend_->unpark();
-  is_parked_ = false;
+  unpark();
   const std::uint32_t still_owned = backend_->close();
   if (still_owned > 0) keep_for_ever(memory_);
   for (const int fd : open_fds_) UniqueFd{fd};

@@ -32,7 +32,8 @@ class Poller final : public CompletionSink {
   // status in the header: kStatusMore when a budget ended it, kStatusCorrupt when cursors are
   // wrong.
   std::uint32_t enter(std::uint32_t flags, std::int64_t timeout_ns = 0);
-  void acknowledge() { backend_->acknowledge(); }
+  // Whoever woke has taken the announcement back: parked no more, even if no enter() follows.
+  void acknowledge();
   // True: parked, wait_handle() will become readable. False: completions wait, enter again.
   bool park();
   void wake() { backend_->wake(); }
@@ -58,9 +59,11 @@ class Poller final : public CompletionSink {
   void start(Operation& operation);
   void start_close(Operation& operation);
   void start_waiting_close(std::int32_t fd);
+  void cancel_pending(std::int32_t fd);
   std::int32_t cancel(std::uint64_t user_data);
   void publish(std::uint32_t slot, std::uint32_t generation, std::int32_t result,
                std::uint32_t flags);
+  void unpark();
   void update_header();
 
   std::shared_ptr<PollerMemory> memory_;

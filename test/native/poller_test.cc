@@ -158,6 +158,46 @@ TEST("poller: a close waits for what is pending on its descriptor, or cancels it
   ::close(ends[0]);
 }
 
+TEST("poller: a second close of a descriptor that is still used fails and closes nobody else") {
+  PollerDriver driver("epoll", kSlotCount);
+  int ends[2];
+  REQUIRE_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const UniqueFd out(ends[1]);
+  const SubmissionEntry read = driver.with_buffer(Opcode::kRead, ends[0], 8);
+  SubmissionEntry first = driver.entry(Opcode::kClose);
+  SubmissionEntry second = driver.entry(Opcode::kClose);
+  first.fd = second.fd = ends[0];
+  second.argument0 = 1;
+  driver.submit(read);
+  driver.submit(first);
+  driver.submit(second);
+  EXPECT_EQ(driver.result_of(second), -EBADF);
+  EXPECT_EQ(driver.result_of(read), -ECANCELED);
+  EXPECT_EQ(driver.result_of(first), 0);
+  EXPECT_EQ(::fcntl(ends[0], F_GETFD), -1);
+}
+
+TEST("poller: the target of a copy in progress is not closed under it") {
+  TempDir dir;
+  const std::string path = dir.write("target", "");
+  PollerDriver driver("epoll", kSlotCount);
+  const UniqueFd source(::open(dir.write("source", "content").c_str(), O_RDONLY | O_CLOEXEC));
+  const int target = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  REQUIRE_TRUE(target >= 0);
+  SubmissionEntry copy = driver.entry(Opcode::kCopyRange);
+  copy.fd = source.get();
+  copy.argument0 = static_cast<std::uint32_t>(target);
+  copy.value0 = 7;
+  SubmissionEntry close = driver.entry(Opcode::kClose);
+  close.fd = target;
+  close.argument0 = 1;  // the copy has not gone to its thread yet: it is taken back
+  driver.submit(copy);
+  driver.submit(close);
+  EXPECT_EQ(driver.result_of(copy), -ECANCELED);
+  EXPECT_EQ(driver.result_of(close), 0);
+  EXPECT_EQ(::fcntl(target, F_GETFD), -1);
+}
+
 TEST("poller: descriptors opened through it and not closed are closed with it") {
   TempDir dir;
   const std::string path = dir.write("a", "x");
