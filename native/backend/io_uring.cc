@@ -23,7 +23,6 @@ constexpr std::uint64_t kCancelUserData = ~std::uint64_t{0} - 1;
 constexpr int kCollectRoundsMax = 8;
 // Ready but empty again (another reader was faster): so many waits before a pool thread decides.
 constexpr std::uint8_t kReadyCountMax = 200;
-constexpr std::uint8_t kPoolTried = 255;
 // Teardown waits so long for what cannot be cancelled.
 constexpr std::int64_t kCloseNsMax = 2'000'000'000;
 constexpr std::int64_t kCloseSliceNs = 5'000'000;
@@ -206,9 +205,16 @@ void IoUringBackend::collect_inbox() {
 
 void IoUringBackend::finish_kernel(Operation& operation, std::int32_t result) {
   if (operation.stage == kWaitReady && result >= 0) {
+    // Ready while its cancel was on the way: that cancel has found nothing, and none follows it.
+    if (operation.is_cancelled) return sink_->complete(operation, -ECANCELED, 0);
     operation.stage = kKernel;
     push_or_queue(operation);
     return;
+  }
+  if (operation.opcode() == abi::Opcode::kClose) {
+    // The descriptor is gone whatever a flush answered (posix_ops.cc, run_close): never again.
+    const bool is_done = result == -EINTR || result == -EINPROGRESS;
+    return sink_->complete(operation, is_done ? 0 : result, 0);
   }
   if (result < 0 && retry(operation, result)) return;
   // A cancelled poll, a cancelled read and an interrupted io-wq call look the same to the caller.
@@ -226,18 +232,17 @@ bool IoUringBackend::retry(Operation& operation, std::int32_t result) {
     push_or_queue(operation);
     return true;
   }
-  if (result == -EAGAIN && is_transfer && operation.retry_count < kReadyCountMax) {
-    // An O_NONBLOCK descriptor without data: the caller waits, as on every backend (A16).
+  if (result == -EAGAIN && is_transfer && !is_iopoll_ && operation.retry_count < kReadyCountMax) {
+    // An O_NONBLOCK descriptor without data: the caller waits, as on every backend (A16). A ring
+    // with IOPOLL refuses to poll descriptors.
     operation.retry_count++;
     operation.stage = kWaitReady;
     push_or_queue(operation);
     return true;
   }
   // Refused for want of memory or by a filesystem that io_uring cannot drive (CIFS answered
-  // EOPNOTSUPP to libuv): once more, the blocking way. Its answer is final.
-  const bool is_transient = result == -ENOMEM || result == -EAGAIN || result == -EOPNOTSUPP;
-  if (is_transient && operation.retry_count != kPoolTried) {
-    operation.retry_count = kPoolTried;
+  // EOPNOTSUPP to libuv): once more, the blocking way. Its answer is final: it does not come here.
+  if (result == -ENOMEM || result == -EAGAIN || result == -EOPNOTSUPP) {
     send_to_pool(operation, PoolLane::kFiles);
     return true;
   }
@@ -294,7 +299,8 @@ bool IoUringBackend::park() {
   bool has_work = ring_.peek() != nullptr;
   if (!has_work && kernel_count_ > 0) {
     ring_.enter(0);
-    has_work = ring_.peek() != nullptr || ring_.needs_enter();
+    // Entries that the kernel would not take now (no memory) signal nobody either.
+    has_work = ring_.peek() != nullptr || ring_.needs_enter() || ring_.has_unsubmitted();
   }
   if (has_work) {
     unpark();
@@ -354,8 +360,7 @@ std::uint32_t IoUringBackend::close() {
 // Work that ends by itself: what the kernel has been asked to stop, and pool calls that do not wait
 // for another process (their descriptors must stay open until they have made the call).
 bool IoUringBackend::has_ending_work() const {
-  const std::uint32_t waiting = BlockingPool::shared().running_count(*client_, PoolLane::kMayWait);
-  return kernel_count_ > 0 || pool_count_ > waiting;
+  return kernel_count_ > 0 || BlockingPool::shared().running_count(*client_, PoolLane::kFiles) > 0;
 }
 
 Capabilities IoUringBackend::capabilities() const {
