@@ -241,8 +241,7 @@ std::uint32_t EpollBackend::close() {
   cancel_everything();
   const std::uint64_t deadline_ns = monotonic_now_ns() + kCloseNsMax;
   const BlockingPool& pool = BlockingPool::shared();
-  while (pooled_count_ > pool.running_count(*client_, PoolLane::kMayWait) &&
-         monotonic_now_ns() < deadline_ns) {
+  while (pool.running_count(*client_, PoolLane::kFiles) > 0 && monotonic_now_ns() < deadline_ns) {
     enter(kCloseSliceNs);
     cancel_everything();  // an open that was being looked at may have moved to a queue
   }
