@@ -40,13 +40,10 @@ inline constexpr std::uint32_t kCqEventfdDisabled = 1u << 0;
 inline constexpr unsigned kRegisterEventfd = 4;
 inline constexpr unsigned kRegisterProbe = 8;            // 5.6
 inline constexpr unsigned kRegisterIowqMaxWorkers = 19;  // 5.15
-inline constexpr unsigned kRegisterSyncCancel = 24;      // 6.0
 
 inline constexpr std::uint64_t kMapSqRing = 0;
 inline constexpr std::uint64_t kMapCqRing = 0x8000000;
 inline constexpr std::uint64_t kMapSqes = 0x10000000;
-
-inline constexpr std::uint32_t kCancelAny = 1u << 2;  // 5.19
 
 enum class Op : std::uint8_t {
   kNop = 0,

@@ -33,8 +33,8 @@ T* at(void* base, std::uint32_t offset) {
 OpenResult KernelRing::open(const BackendOptions& options, int event_fd) {
   const std::uint32_t optional =
       (options.use_sqpoll ? kSetupSqpoll : 0) | (options.use_iopoll ? kSetupIopoll : 0);
-  // Best first; the next set is tried on any error but memory. DEFER_TASKRUN excludes SQPOLL.
-  // TASKRUN_FLAG tells from user space whether an enter would find work.
+  // Best first; the next set is tried where the kernel does not know a flag. DEFER_TASKRUN excludes
+  // SQPOLL. TASKRUN_FLAG tells from user space whether an enter would find work.
   const std::uint32_t flag_sets[] = {
       options.use_sqpoll ? kSetupSingleIssuer
                          : kSetupSingleIssuer | kSetupDeferTaskrun | kSetupTaskrunFlag,

@@ -1,6 +1,6 @@
 // KernelRing: one io_uring instance: setup, the two kernel rings, enter and register.
 // Owner: the backend that opened it; one thread only (SINGLE_ISSUER: the opening thread submits).
-// Invariants: sqe_tail_ - sq head <= entries; what push() returned is filled before flush().
+// Invariants: sqe_tail_ - sq head <= entries; what push() returned is filled before enter().
 // Not here: what an entry means (io_uring.cc).
 #pragma once
 
@@ -25,7 +25,7 @@ class KernelRing {
   OpenResult open(const BackendOptions& options, int event_fd);
   void close();
 
-  // A zeroed entry, or null when the submission ring is full: flush() first.
+  // A zeroed entry, or null when the submission ring is full: enter() first.
   Sqe* push();
   bool is_full() const { return sqe_tail_ - load_acquire(sq_head_) >= sq_entries_; }
   // Hands pushed entries to the kernel and runs its deferred work; waits for one completion when
@@ -49,7 +49,6 @@ class KernelRing {
   std::uint32_t setup_flags() const { return setup_flags_; }
   std::uint32_t features() const { return features_; }
   std::uint32_t entries() const { return sq_entries_; }
-  bool is_open() const { return fd_.valid(); }
   std::uint64_t syscall_count = 0;
 
  private:
