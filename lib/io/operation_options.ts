@@ -64,7 +64,12 @@ export function checkOptions(options: OperationOptions | null | undefined): void
   if (options === undefined || options === null) return;
   const { signal, timeout } = options;
   if (signal !== undefined && signal !== null) {
-    if (typeof signal !== 'object' || !('aborted' in signal)) {
+    // All that is called later is looked at now: a failure then would leave the operation running.
+    const isSignal =
+      typeof signal === 'object' &&
+      'aborted' in signal &&
+      typeof signal.addEventListener === 'function';
+    if (!isSignal) {
       throw invalidArgType('options.signal', 'an instance of AbortSignal', signal);
     }
     if (signal.aborted) throw new AbortError(signal.reason);

@@ -165,6 +165,7 @@ const HANDLES: readonly BadHandleCall[] = [
 const BAD_OPTIONS: readonly (readonly [string, object, string])[] = [
   ['signal text', { signal: 'abort' }, TYPE],
   ['signal without a state', { signal: {} }, TYPE],
+  ['signal without listeners', { signal: { aborted: false } }, TYPE],
   ['timeout text', { timeout: '5' }, TYPE],
   ['timeout negative', { timeout: -1 }, RANGE],
   ['timeout NaN', { timeout: Number.NaN }, RANGE],
