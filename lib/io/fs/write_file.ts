@@ -57,6 +57,8 @@ class WriteFileOperation extends WholeFileOperation<void> {
   }
 
   protected override fill(chunk: Chunk): void {
+    // Not even an empty view can be made of detached memory.
+    if (this.entryBytes === 0) return;
     chunk.view.set(this.#bytes.subarray(this.#total, this.#total + this.entryBytes));
   }
 
