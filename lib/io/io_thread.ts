@@ -210,18 +210,22 @@ export class IoThread {
     if (this.#isPumping || this.#isClosed) return;
     this.#isPumping = true;
     this.#isArmed = false;
-    let isMore = false;
+    let isCutShort = false;
     try {
       this.#pushCancels();
       this.#enter();
+      isCutShort = true;
       this.#bulkBytesLeft = BULK_BYTES_MAX;
       this.#deliver();
       for (const operation of this.#stopped.splice(0)) operation.completed(ECANCELED, 0, 0);
       this.#waiting.drain(this.#start);
       this.#waitingBulk.drain(this.#start);
+      isCutShort = false;
     } finally {
       this.#isPumping = false;
-      isMore =
+      // By an exception of the user's ('close' listeners): what waits must not wait for ever.
+      const isMore =
+        isCutShort ||
         (this.memory.words[abi.HEADER_STATUS_INDEX] & abi.STATUS_MORE) !== 0 ||
         this.#cancels.length > 0 ||
         !this.#completions.isEmpty;
