@@ -172,6 +172,12 @@ abstract class Transfer<T> extends IoOperation<T> {
     return systemError(result, this.syscall);
   }
 
+  /** What earlier entries have moved is told, as with any failure. */
+  override abandoned(error: Error): void {
+    this.release();
+    if (!this.isSettled) this.failed(error);
+  }
+
   protected override fulfill(value: T): void {
     this.file.release();
     super.fulfill(value);

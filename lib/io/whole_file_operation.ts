@@ -216,7 +216,8 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     const needsMore = this.transferred(result);
     this.release();
     if (needsMore instanceof Error) this.#fail(this.describeFailure(needsMore));
-    else if (this.cancelError !== undefined && needsMore) this.#fail(this.cancelError);
+    else if (this.cancelError !== undefined && needsMore)
+      this.#fail(this.describeFailure(this.cancelError));
     else if (this.#target.file?.isUsable === false && needsMore)
       this.#fail(this.describeFailure(closedError(this.transferSyscall)));
     else if (needsMore) this.#submit(STEP_TRANSFER);
@@ -224,11 +225,9 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
   }
 
   #syncCompleted(result: number): void {
-    if (result < 0) {
-      const { cancelError } = this;
-      const isCancel = cancelError !== undefined && this.wasCancelled(result);
-      this.#error ??= isCancel ? cancelError : systemError(result, 'fsync');
-    }
+    const { cancelError } = this;
+    const isCancel = cancelError !== undefined && this.wasCancelled(result);
+    if (result < 0) this.#error ??= isCancel ? cancelError : systemError(result, 'fsync');
     this.#closeOrSettle();
   }
 
@@ -265,7 +264,7 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
   }
 
   override usesDescriptor(fd: number): boolean {
-    return this.#target.fd === fd && this.#step === STEP_TRANSFER;
+    return this.#target.fd === fd;
   }
 
   override cancelWith(error: Error): void {
@@ -286,10 +285,10 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     if (this.#fd >= 0 && this.#target.fd === undefined && !this.thread.isClosed) {
       // Cancelled while the next step waited for a slot: the descriptor still has to go.
       this.release();
-      this.#fail(error);
+      this.#fail(this.describeFailure(error));
       return;
     }
-    super.abandoned(error);
+    super.abandoned(this.#fd >= 0 ? this.describeFailure(error) : error);
   }
 
   protected override fulfill(value: T): void {
