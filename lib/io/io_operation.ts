@@ -82,6 +82,12 @@ export abstract class IoOperation<T> extends Operation<T> {
     this.thread.cancel(this);
   }
 
+  /** Not inside the call that cancelled it: as with promises, who waits is called after that. */
+  protected override notify(): void {
+    if (this.cancelError === undefined) super.notify();
+    else queueMicrotask(() => super.notify());
+  }
+
   /** Never started (it waited for a slot or the thread closes): the failure is final. */
   abandoned(error: Error): void {
     this.release();

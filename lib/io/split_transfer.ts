@@ -95,7 +95,7 @@ export class SplitTransfer<T> extends Operation<T> {
       this.#moved[index] = (value as SystemError).bytesWritten ?? 0;
       if (index < this.#errorPart) {
         this.#errorPart = index;
-        this.#error = value;
+        this.#error = value instanceof AbortError ? this.#cancelError : value;
       }
     } else {
       this.#moved[index] = movedBytes(value as Moved);
@@ -134,7 +134,8 @@ export class SplitTransfer<T> extends Operation<T> {
   cancelWith(error: Error): void {
     if (this.isSettled || this.#cancelError !== undefined) return;
     this.#cancelError = error;
-    for (const part of [...this.#running.values()]) part.cancelWith(error);
+    // An error for each: a write notes its own bytesWritten on it.
+    for (const part of [...this.#running.values()]) part.cancelWith(new AbortError(error));
   }
 }
 
