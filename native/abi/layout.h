@@ -62,7 +62,7 @@ constexpr std::uint32_t open_flags(std::uint32_t mode, std::uint64_t size_bytes)
 
 // enter() flags
 inline constexpr std::uint32_t kEnterSubmit = 1;   // consume the submission ring
-inline constexpr std::uint32_t kEnterCollect = 2;  // collect what has completed
+inline constexpr std::uint32_t kEnterCollect = 2;  // collect what has completed (native: always)
 // Header.status bits, written by enter()
 inline constexpr std::uint32_t kStatusMore = 1;     // left early, a budget was spent: enter again
 inline constexpr std::uint32_t kStatusCorrupt = 2;  // cursors out of range, nothing was consumed

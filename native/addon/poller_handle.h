@@ -1,5 +1,5 @@
 // PollerHandle: one poller inside one Node environment: its place in the event loop, its functions
-// in JavaScript, its end. Owner: the environment; freed by the cleanup hook after both libuv
+// in JavaScript, its end. Owner: the environment; freed by the cleanup hook after its libuv
 // handles have closed. Environment's thread only.
 // Invariants: the poll handle is referenced exactly while operations are in flight, so they keep
 // the process alive and nothing else does; before the loop may block the poller is parked or the
@@ -18,7 +18,8 @@ namespace nephrite {
 
 class PollerHandle {
  public:
-  // Opens backend `name`; on failure `result` tells the stage and errno and null is returned.
+  // Opens the backend that options.backend names; on failure `result` tells the stage and errno and
+  // null is returned.
   static PollerHandle* open(Napi::Env env, const Napi::Object& options, OpenResult* result);
 
   // { ring, enter, addArena, releaseArena, wake, close, describe }

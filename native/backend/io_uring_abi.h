@@ -18,6 +18,7 @@ inline constexpr std::uint32_t kSetupIopoll = 1u << 0;
 inline constexpr std::uint32_t kSetupSqpoll = 1u << 1;
 inline constexpr std::uint32_t kSetupCqsize = 1u << 3;         // 5.5
 inline constexpr std::uint32_t kSetupClamp = 1u << 4;          // 5.6
+inline constexpr std::uint32_t kSetupSubmitAll = 1u << 7;      // 5.18
 inline constexpr std::uint32_t kSetupCoopTaskrun = 1u << 8;    // 5.19
 inline constexpr std::uint32_t kSetupTaskrunFlag = 1u << 9;    // 5.19
 inline constexpr std::uint32_t kSetupSingleIssuer = 1u << 12;  // 6.0

@@ -34,11 +34,13 @@ OpenResult KernelRing::open(const BackendOptions& options, int event_fd) {
   const std::uint32_t optional =
       (options.use_sqpoll ? kSetupSqpoll : 0) | (options.use_iopoll ? kSetupIopoll : 0);
   // Best first; the next set is tried where the kernel does not know a flag. DEFER_TASKRUN excludes
-  // SQPOLL. TASKRUN_FLAG tells from user space whether an enter would find work.
+  // SQPOLL. TASKRUN_FLAG tells from user space whether an enter would find work; SUBMIT_ALL has a
+  // bad entry cost itself only, not an enter of its own.
   const std::uint32_t flag_sets[] = {
-      options.use_sqpoll ? kSetupSingleIssuer
-                         : kSetupSingleIssuer | kSetupDeferTaskrun | kSetupTaskrunFlag,
-      options.use_sqpoll ? 0 : kSetupCoopTaskrun | kSetupTaskrunFlag,
+      options.use_sqpoll
+          ? kSetupSingleIssuer
+          : kSetupSingleIssuer | kSetupDeferTaskrun | kSetupTaskrunFlag | kSetupSubmitAll,
+      options.use_sqpoll ? 0 : kSetupCoopTaskrun | kSetupTaskrunFlag | kSetupSubmitAll,
       0,
   };
   std::int32_t error = -EINVAL;

@@ -255,6 +255,7 @@ void Poller::start_close(Operation& operation) {
   } else {
     operation.next = waiting_closes_;
     waiting_closes_ = &operation;
+    open_fds_.insert(fd);  // should the poller end first, it closes it
   }
   if (is_cancelling) cancel_pending(fd);
 }

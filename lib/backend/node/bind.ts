@@ -14,6 +14,7 @@ const NEEDS_BUFFER = new Set([
   abi.OP_READDIR,
   abi.OP_READLINK,
   abi.OP_REALPATH,
+  abi.OP_READ_FILE,
 ]);
 /** Opcodes that cannot do without a path (the others take a descriptor instead). */
 const NEEDS_PATH = new Set([
@@ -26,6 +27,7 @@ const NEEDS_PATH = new Set([
   abi.OP_ACCESS,
   abi.OP_READLINK,
   abi.OP_REALPATH,
+  abi.OP_READ_FILE,
 ]);
 
 /** Gives 0, or the negative errno with which the entry is refused. */
