@@ -4,10 +4,7 @@ import * as abi from '../abi/layout.ts';
 
 const TWO_32 = 4294967296;
 
-/**
- * Writes all 16 words at `at`. `position` is a file offset (or a double's low and high words for
- * operations that carry other values); -1 is the file position.
- */
+/** Writes all 16 words at `at`: these fields, and zeros in the others. */
 export function writeEntry(
   words: Uint32Array,
   at: number,

@@ -106,5 +106,7 @@ export function attachOptions<T extends Cancellable<unknown>>(
   }
   // Not an observer of failures: an unobserved one must still be reported.
   operation.onSettled(attachment);
+  // Aborted while it started, by an iterator of the caller's: that event is past.
+  if (signal?.aborted === true) operation.cancelWith(new AbortError(signal.reason));
   return operation;
 }

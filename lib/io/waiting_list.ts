@@ -1,5 +1,5 @@
 // WaitingList: operations that wait for a slot, a chunk or their share of a turn, first in first
-// out.
+// out but for closes, which go to the front.
 // Owner: one thread's IoThread. Invariants: intrusive, so waiting allocates nothing; an operation
 // is in at most one list (`waitingIn`), linked both ways, since a burst of aborts takes out
 // thousands in any order. Not here: when they get their turn (io_thread.ts).

@@ -9,7 +9,7 @@ import type { Chunk } from '../ring/buffer_pool.ts';
 import { setArguments, setBuffer, setPath, setPosition, writeEntry } from './entry.ts';
 import { IoOperation } from './io_operation.ts';
 import type { IoThread } from './io_thread.ts';
-import { closedError, type OpenFile } from './open_file.ts';
+import { closedError, KIND_REGULAR, type OpenFile } from './open_file.ts';
 import type { OpenGate } from './open_gate.ts';
 import { pathBytes, pathBytesBound, SCRATCH_PATH_MAX, writePath } from './path_bytes.ts';
 import { closeQuietly } from './path_operation.ts';
@@ -18,7 +18,6 @@ const EMFILE = -24;
 const ENFILE = -23;
 const ENAMETOOLONG = -36;
 
-const KIND_REGULAR = 0o100000 >> 12;
 const TWO_32 = 4294967296;
 
 const STEP_OPEN = 0;

@@ -2,7 +2,7 @@
 // Owner: the thread. Invariants: every path is checked before the first is touched; results are in
 // order, errors in their entry.
 // Not here: the bounded window (../many_operation.ts).
-import type { Stats } from 'node:fs';
+import type { BigIntStats, Stats } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
 import { invalidArgType, outOfRange } from '../../base/errors.ts';
 import { type Operation, rejectedOperation } from '../../base/operation.ts';
@@ -78,15 +78,23 @@ export function readMany(
 /** Stats of many paths (following links); one entry per path. Dates are made when asked for. */
 export function statMany(
   paths: readonly PathLike[],
+  options?: ManyOptions & { bigint?: false },
+): Operation<Settled<Stats>[]>;
+export function statMany(
+  paths: readonly PathLike[],
+  options: ManyOptions & { bigint: true },
+): Operation<Settled<BigIntStats>[]>;
+export function statMany(
+  paths: readonly PathLike[],
   options?: ManyOptions & { bigint?: boolean },
-): Operation<Settled<Stats>[]> {
+): Operation<Settled<Stats | BigIntStats>[]> {
   try {
     const checked = checkedPaths(paths);
     const concurrency = checkedConcurrency(options?.concurrency);
     checkOptions(options);
     const thread = currentThread();
     const read = options?.bigint === true ? decodeBigIntStats : decodeLazyStats;
-    const startOne = (index: number): Operation<Stats> =>
+    const startOne = (index: number): Operation<Stats | BigIntStats> =>
       start(
         thread,
         { opcode: abi.OP_STAT, syscall: 'stat', path: checked[index] },
