@@ -5,6 +5,7 @@
 // never from inside the call that submitted; a failure that nobody observes is reported like an
 // unhandled rejection, once.
 // Not here: how an operation is carried out (io/), signals and timeouts (operation_options.ts).
+import { type InspectOptions, inspect } from 'node:util';
 import { invariant } from './assert.ts';
 import { NephriteError } from './errors.ts';
 
@@ -53,6 +54,17 @@ export class Operation<T> implements Promise<T> {
 
   get [Symbol.toStringTag](): string {
     return 'Operation';
+  }
+
+  /** As a promise shows itself; what is inside is nobody's business. */
+  [inspect.custom](_depth: number, options: InspectOptions): string {
+    if (this.#state === PENDING) return 'Operation { <pending> }';
+    const value = inspect(this.#value, { ...options, depth: 0 });
+    return `Operation { ${this.#state === REJECTED ? '<rejected> ' : ''}${value} }`;
+  }
+
+  toJSON(): object {
+    return {};
   }
 
   /**

@@ -15,7 +15,8 @@ export function checkedBytes(view: unknown, name = 'buffer'): Uint8Array {
   const { buffer } = bytes;
   // A resizable buffer may shrink under the operation. A growable shared one never shrinks.
   if ((buffer as ArrayBuffer & { resizable?: boolean }).resizable === true) {
-    throw invalidArgValue(name, view, 'must not be a view of a resizable ArrayBuffer');
+    const given = `${buffer.byteLength} bytes, resizable`;
+    throw invalidArgValue(name, given, 'must not be a view of a resizable ArrayBuffer');
   }
   if (bytes.byteLength === 0 && isDetached(buffer)) throw detachedError(name);
   return bytes;

@@ -9,7 +9,7 @@ import type { Chunk } from '../ring/buffer_pool.ts';
 import { setArguments, setBuffer, setPath, setPosition, writeEntry } from './entry.ts';
 import { IoOperation } from './io_operation.ts';
 import type { IoThread } from './io_thread.ts';
-import { closedError, KIND_REGULAR, type OpenFile } from './open_file.ts';
+import { closedError, KIND_REGULAR, KIND_UNKNOWN, type OpenFile } from './open_file.ts';
 import type { OpenGate } from './open_gate.ts';
 import { pathBytes, pathBytesBound, SCRATCH_PATH_MAX, writePath } from './path_bytes.ts';
 import { closeQuietly } from './path_operation.ts';
@@ -178,9 +178,11 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
     this.#fd = result;
     this.#gate.opened();
     const sizeBytes = (flags >>> abi.COMPLETION_SIZE_SHIFT) - 1;
-    const isRegular = (flags & abi.COMPLETION_KIND_MASK) === KIND_REGULAR;
+    const kind = flags & abi.COMPLETION_KIND_MASK;
+    // Not told at all: a backend in TypeScript, or a file system that is not of this machine.
+    const mayHaveSize = kind === KIND_REGULAR || kind === KIND_UNKNOWN;
     if (this.cancelError !== undefined) this.#fail(this.cancelError);
-    else if (sizeBytes < 0 && isRegular && this.wantsSize) this.#submit(STEP_STAT);
+    else if (sizeBytes < 0 && mayHaveSize && this.wantsSize) this.#submit(STEP_STAT);
     else this.#begin(sizeBytes);
   }
 
@@ -258,8 +260,19 @@ export abstract class WholeFileOperation<T> extends IoOperation<T> {
   }
 
   #settle(): void {
-    if (this.#error !== undefined) this.reject(this.#error);
-    else this.fulfill(this.value());
+    if (this.#error !== undefined) {
+      this.reject(this.#error);
+      return;
+    }
+    let value: T;
+    try {
+      value = this.value();
+    } catch (error) {
+      // A string longer than V8 allows, a buffer that memory does not hold.
+      this.reject(error);
+      return;
+    }
+    this.fulfill(value);
   }
 
   override usesDescriptor(fd: number): boolean {

@@ -5,8 +5,8 @@
 // 32 bytes cost 2 to 4 times more); a chunk is in one operation or in one free list; the pool's
 // bytes are bounded, and the first block of every class has its place within the bound: blocks stay
 // with their class, so one class could else take all and another's operations wait for ever.
-// An ArrayBuffer of ours carries its arena's id in a private field, which nobody can forge and which
-// a transferred copy does not carry.
+// An ArrayBuffer of ours carries its arena's id in a private field, which nobody can forge and
+// which a transferred copy does not carry.
 // Not here: which operation uses what (io/transfer.ts).
 import { CHUNK_BYTES_MAX } from '../abi/layout.ts';
 import { invariant } from '../base/assert.ts';

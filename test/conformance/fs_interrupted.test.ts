@@ -1,5 +1,5 @@
-// Fs conformance: calls that something happens to half-way: an abort between two entries, memory that
-// is transferred away, a listener that throws.
+// Fs conformance: calls that something happens to half-way: an abort between two entries, memory
+// that is transferred away, a listener that throws.
 // Not here: signals and timeouts of every function (fs_cancellation.test.ts).
 import * as nodeFs from 'node:fs';
 import { describe, expect, it } from 'vitest';

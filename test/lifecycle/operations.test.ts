@@ -1,5 +1,5 @@
-// Lifecycle matrix: every family of operations in every state of its life, on each backend, comes to
-// one of the allowed outcomes; nothing hangs and no descriptor is lost.
+// Lifecycle matrix: every family of operations in every state of its life, on each backend,
+// comes to one of the allowed outcomes; nothing hangs and no descriptor is lost.
 // Method: programs/lifecycle.ts fills the cells; this file says what they may hold. Cells not named
 // in EXCEPT follow their state's rule in ALLOWED.
 // Not here: exact races (test/integration/races.test.ts), workers in number (workers_end.test.ts).

@@ -1,7 +1,8 @@
 // mkdtemp. Owner: none. Invariants: never takes a name that exists; the name cannot be guessed, or
 // somebody could make it before us. Not here: other directories (mkdir.ts).
 import * as abi from '../../abi/layout.ts';
-import type { SystemError } from '../../base/errors.ts';
+import { errnoOf } from '../../base/errno.ts';
+import { type SystemError, systemError } from '../../base/errors.ts';
 import type { Operation } from '../../base/operation.ts';
 import type { CompositeScope } from '../composite.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
@@ -61,6 +62,8 @@ export function mkdtemp(
   return attempt(() => {
     const given = checkedPathOptions(options);
     const checked = checkedPath(prefix, 'prefix');
+    // As mkdtemp(3) has it: a directory with nothing but a random name is a mistake.
+    if (checked.length === 0) throw systemError(errnoOf('EINVAL'), 'mkdtemp', 'XXXXXX');
     return callComposite((scope) => makeTemporary(scope, checked, given.encoding), given);
   });
 }

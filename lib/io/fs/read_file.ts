@@ -82,11 +82,14 @@ export class ReadFileOperation extends WholeFileOperation<Buffer | string> {
     return this.#total < UNKNOWN_BYTES ? UNKNOWN_BYTES : abi.CHUNK_BYTES_MAX;
   }
 
-  protected transferred(result: number): boolean {
+  protected transferred(result: number): boolean | Error {
     const { chunk } = this;
     if (result === 0 || chunk === undefined) return false;
-    const target = this.#roomFor(result);
-    chunk.view.copy(target, 0, 0, result);
+    try {
+      chunk.view.copy(this.#roomFor(result), 0, 0, result);
+    } catch (error) {
+      return error as Error; // no memory for it
+    }
     this.#total += result;
     if (this.#total >= this.#limit) return false;
     return this.#sizeBytes === 0 || this.#total < this.#sizeBytes;

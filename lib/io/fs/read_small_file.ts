@@ -77,9 +77,7 @@ export class ReadSmallFile extends IoOperation<Buffer | string> implements Opera
       this.thread.orphanEnded();
       this.release();
     } else if (result >= 0) {
-      const value = this.#take(result);
-      this.release();
-      this.fulfill(value);
+      this.#settle(result);
     } else if (result === EAGAIN || result === ENOTSUP) {
       this.release();
       if (result === ENOTSUP) this.#gate.canReadWhole = false;
@@ -89,6 +87,19 @@ export class ReadSmallFile extends IoOperation<Buffer | string> implements Opera
       this.release();
       this.reject(systemError(result, 'open', this.#path));
     }
+  }
+
+  #settle(bytes: number): void {
+    let value: Buffer | string;
+    try {
+      value = this.#take(bytes);
+    } catch (error) {
+      this.release();
+      this.reject(error);
+      return;
+    }
+    this.release();
+    this.fulfill(value);
   }
 
   // Always a buffer of its own, as Node gives it: callers use `.buffer`.

@@ -3,7 +3,7 @@
 // `bytesWritten`; the descriptor is closed either way.
 // Not here: opening and closing (../whole_file_operation.ts).
 import * as abi from '../../abi/layout.ts';
-import type { SystemError } from '../../base/errors.ts';
+import { invalidArgType, type SystemError } from '../../base/errors.ts';
 import type { Operation } from '../../base/operation.ts';
 import type { Chunk } from '../../ring/buffer_pool.ts';
 import { type BufferLike, checkedBytes, detachedError } from '../buffers.ts';
@@ -129,6 +129,12 @@ function startWrite(
   return operation;
 }
 
+function checkedFlush(flush: unknown): boolean {
+  if (flush === undefined || flush === null) return false;
+  if (typeof flush !== 'boolean') throw invalidArgType('options.flush', 'of type boolean', flush);
+  return flush;
+}
+
 /** Starts writing a target; a FileHandle's at its position. @throws ERR_INVALID_ARG_* */
 export function writeWhole(
   target: WholeFileTarget,
@@ -142,7 +148,7 @@ export function writeWhole(
     ...target,
     flags: checkedFlags(given?.flag ?? flag),
     mode: checkedMode(given?.mode, 0o666),
-    isFlushed: given?.flush === true,
+    isFlushed: checkedFlush(given?.flush),
   };
   checkOptions(given);
   const thread = currentThread();

@@ -1,6 +1,6 @@
-// Cancellations, timeouts and completions that meet at the same moment, many thousand times. Data is
-// numbered, so that a lost, doubled or misplaced byte shows. A second settlement would break an
-// invariant and end the process.
+// Cancellations, timeouts and completions that meet at the same moment, many thousand times.
+// Data is numbered, so that a lost, doubled or misplaced byte shows. A second settlement would
+// break an invariant and end the process.
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { closeSync, constants, openSync, writeFileSync, writeSync } from 'node:fs';

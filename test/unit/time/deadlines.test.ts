@@ -1,7 +1,7 @@
 // Deadlines: never early, never lost, right at any distance, one timer for all, none when idle.
-// Method: a virtual clock under the real module, since nobody waits 2^40 ms; its timers fire up to a
-// millisecond early, as libuv's do when its cached time is ahead. One test uses the real clock.
-// Not here: what a timeout does to an operation (test/integration/trouble_races.test.ts).
+// Method: a virtual clock under the real module, since nobody waits 2^40 ms; its timers fire up
+// to a millisecond early, as libuv's do when its cached time is ahead. One test uses the real
+// clock. Not here: what a timeout does to an operation (test/integration/trouble_races.test.ts).
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
