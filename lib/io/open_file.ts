@@ -9,6 +9,8 @@ import type { SystemError } from '../base/errors.ts';
 import { fulfilledOperation, ManualOperation, type Operation } from '../base/operation.ts';
 
 export const KIND_UNKNOWN = 0;
+const KIND_FIFO = 0o010000 >> 12;
+const KIND_SOCKET = 0o140000 >> 12;
 export const KIND_DIRECTORY = 0o040000 >> 12;
 export const KIND_REGULAR = 0o100000 >> 12;
 
@@ -49,6 +51,10 @@ export class OpenFile {
 
   get isRegular(): boolean {
     return this.kind === KIND_REGULAR;
+  }
+
+  get isPipe(): boolean {
+    return this.kind === KIND_FIFO || this.kind === KIND_SOCKET;
   }
 
   /** Whether a close cancels what is pending, since that might wait for ever. */

@@ -19,6 +19,11 @@ import { closedError, KIND_REGULAR, KIND_UNKNOWN, type OpenFile } from './open_f
 
 /** Largest entry straight into pool memory; more would hold up the thread (one copy, 60 us). */
 const DIRECT_BYTES_MAX = 1024 * 1024;
+/**
+ * Largest chunk for a pipe or a socket: what a pipe holds. A read that waits keeps its chunk; with
+ * larger ones 256 of them held all there are, and files stopped.
+ */
+const PIPE_BYTES_MAX = 65536;
 
 export type Position = number | bigint;
 export const FILE_POSITION = -1;
@@ -74,8 +79,10 @@ abstract class Transfer<T> extends IoOperation<T> {
 
   override get entryBytesWanted(): number {
     if (this.#isAsking) return 0;
-    const most = this.arenaId !== 0 ? DIRECT_BYTES_MAX : abi.CHUNK_BYTES_MAX;
-    return Math.min(this.length - this.done, most);
+    const left = this.length - this.done;
+    if (left <= PIPE_BYTES_MAX) return left;
+    if (this.arenaId !== 0) return Math.min(left, DIRECT_BYTES_MAX);
+    return Math.min(left, this.file.isPipe ? PIPE_BYTES_MAX : abi.CHUNK_BYTES_MAX);
   }
 
   override usesDescriptor(fd: number): boolean {
