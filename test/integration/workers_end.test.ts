@@ -7,13 +7,14 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ChildLab } from '../support/child.ts';
 import { describeChildBackends } from '../support/child_backends.ts';
+import { describeSeed, SEED } from '../support/seed.ts';
 
 const lab = new ChildLab('workers');
 afterAll(() => lab.remove());
 
 const SCALE = Number(process.env.NEPHRITE_TEST_SCALE ?? 1);
 const TIMEOUT_MS = 20_000 * SCALE;
-const CYCLES = 8 * SCALE;
+const CYCLES = 6 * SCALE;
 // Threads that the machinery itself may add: the pool of files, io-wq workers not yet gone.
 const MACHINERY_THREADS = 8;
 const OPENS_PER_CYCLE = 2;
@@ -70,6 +71,23 @@ describeChildBackends('workers', (backend) => {
   );
 
   itUnlessNode(
+    `terminate() at any moment of its start or its work (${describeSeed})${note}`,
+    async () => {
+      expect(await run(['early', 9 * SCALE, SEED], backend)).toEqual({ leakedDescriptors: 0 });
+    },
+    TIMEOUT_MS,
+  );
+
+  itUnlessNode(
+    `a worker that runs out of memory while completions come${note}`,
+    async () => {
+      const code = 'ERR_WORKER_OUT_OF_MEMORY';
+      expect(await run(['out-of-memory'], backend)).toEqual({ code, bytes: true });
+    },
+    TIMEOUT_MS,
+  );
+
+  itUnlessNode(
     `a worker that died in 64 opens of a FIFO leaves room for others${note}`,
     async () => {
       expect(await run(['stuck-opens'], backend)).toEqual({ isOpen: true });
@@ -89,7 +107,7 @@ describe('workers: many', () => {
   it(
     'one after the other: memory stays flat',
     async () => {
-      const { addedMiB } = await run(['memory', 24 * SCALE]);
+      const { addedMiB } = await run(['memory', 20 * SCALE]);
       expect(addedMiB).toBeLessThan(20);
     },
     TIMEOUT_MS,

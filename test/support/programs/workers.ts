@@ -1,9 +1,18 @@
 // Workers that die with operations pending, in every state, again and again; what is left of them.
 // The main thread counts descriptors, threads and memory; a worker does what `what` names.
 import assert from 'node:assert/strict';
-import { closeSync, constants, openSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { Prng } from '../../../lib/base/prng.ts';
 import { buffers, type FileHandle, open, readFile } from '../../../lib/fs.ts';
 import { currentThread } from '../../../lib/io/current_thread.ts';
 import {
@@ -90,6 +99,27 @@ const WORK: Readonly<Record<string, (work: Work) => unknown>> = {
     ready();
   },
 
+  /** Never idle, never ready: ends wherever it happens to be. */
+  async busy({ fifo }) {
+    const ends = await open(fifo, 'r+');
+    for (let count = 0; count < 100; count++) void outcome(ends.read(Buffer.alloc(1000)));
+    const folder = await open('.');
+    for (;;) await folder.stat();
+  },
+
+  /** Fills its heap while completions come. */
+  async 'out of memory'({ fifo }) {
+    const ends = await open(fifo, 'r+');
+    for (let count = 0; count < 100; count++) void outcome(ends.read(Buffer.alloc(1000)));
+    const folder = await open('.');
+    const hoard: unknown[] = [];
+    for (;;)
+      hoard.push(
+        await folder.stat(),
+        Array.from({ length: 1000 }, () => hoard.length / 3),
+      );
+  },
+
   async 'one read'({ index }) {
     const path = `one-${index}`;
     writeFileSync(path, `worker ${index}`);
@@ -98,6 +128,17 @@ const WORK: Readonly<Record<string, (work: Work) => unknown>> = {
     ready();
   },
 };
+
+/** Without module files: Node loses those that a worker reads when it is terminated. */
+function ownDescriptorCount(): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return !readlinkSync(`/proc/self/fd/${fd}`).endsWith('.mjs');
+    } catch {
+      return false; // The descriptor that reads the folder.
+    }
+  }).length;
+}
 
 /** Starts a worker; resolves when it is ready, or has ended without saying so. */
 function start(what: string, index: number, fifo = ''): Promise<Worker> {
@@ -158,6 +199,44 @@ async function main(): Promise<void> {
     flood: () => leftBehind('flood', count, 4),
     files: () => leftBehind('files', count, 4),
     'exit-pending': () => leftBehind('exit with pending', count, 4),
+
+    /** Terminated at a random moment of its start or its work. */
+    async early() {
+      const fifo = makeFifo(`early-${process.pid}`);
+      const random = new Prng(Number(process.argv[4] ?? 1));
+      const workerData: Work = { what: 'busy', index: 0, fifo };
+      const one = async (afterMs: number): Promise<void> => {
+        const worker = new Worker(new URL(import.meta.url), { workerData });
+        await new Promise((resolve) => worker.once('online', resolve));
+        await pause(afterMs);
+        await worker.terminate();
+      };
+      await one(100);
+      const before = ownDescriptorCount();
+      for (let done = 0; done < count; done += 3) {
+        await Promise.all([0, 1, 2].map(() => one(random.nextBelow(60))));
+      }
+      await until(() => ownDescriptorCount() <= before);
+      say({ leakedDescriptors: Math.max(0, ownDescriptorCount() - before) });
+    },
+
+    async 'out-of-memory'() {
+      const workerData: Work = {
+        what: 'out of memory',
+        index: 0,
+        fifo: makeFifo(`oom-${process.pid}`),
+      };
+      const worker = new Worker(new URL(import.meta.url), {
+        workerData,
+        resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+      });
+      const code = await new Promise((resolve) => {
+        worker.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+        worker.once('exit', resolve);
+      });
+      // The process goes on, and its own poller too.
+      say({ code, bytes: (await readFile('/proc/self/stat')).length > 0 });
+    },
 
     async 'at-once'() {
       const all = await Promise.all(
