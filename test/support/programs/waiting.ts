@@ -1,4 +1,5 @@
-// Operations that wait for another process, for long: what they leave to others, and what they cost.
+// Operations that wait for another process, for long: what they leave to others, and what they
+// cost. Not here: what is expected (test/integration/trouble_waiting.test.ts).
 import { writeFileSync } from 'node:fs';
 import { open, readFile } from '../../../lib/fs.ts';
 import { makeFifo, outcome, pause, runCommand, say } from './tools.ts';

@@ -192,100 +192,97 @@ function releaseOpens(fifo: string): void {
   }
 }
 
-async function main(): Promise<void> {
-  const count = Number(process.argv[3] ?? 1);
-  await runCommand({
-    everything: () => leftBehind('everything', count, 4),
-    flood: () => leftBehind('flood', count, 4),
-    files: () => leftBehind('files', count, 4),
-    'exit-pending': () => leftBehind('exit with pending', count, 4),
+const count = Number(process.argv[3] ?? 1);
 
-    /** Terminated at a random moment of its start or its work. */
-    async early() {
-      const fifo = makeFifo(`early-${process.pid}`);
-      const random = new Prng(Number(process.argv[4] ?? 1));
-      const workerData: Work = { what: 'busy', index: 0, fifo };
-      const one = async (afterMs: number): Promise<void> => {
-        const worker = new Worker(new URL(import.meta.url), { workerData });
-        await new Promise((resolve) => worker.once('online', resolve));
-        await pause(afterMs);
-        await worker.terminate();
-      };
-      await one(100);
-      const before = ownDescriptorCount();
-      for (let done = 0; done < count; done += 3) {
-        await Promise.all([0, 1, 2].map(() => one(random.nextBelow(60))));
-      }
-      await until(() => ownDescriptorCount() <= before);
-      say({ leakedDescriptors: Math.max(0, ownDescriptorCount() - before) });
-    },
+const COMMANDS: Readonly<Record<string, () => unknown>> = {
+  everything: () => leftBehind('everything', count, 4),
+  flood: () => leftBehind('flood', count, 4),
+  files: () => leftBehind('files', count, 4),
+  'exit-pending': () => leftBehind('exit with pending', count, 4),
 
-    async 'out-of-memory'() {
-      const workerData: Work = {
-        what: 'out of memory',
-        index: 0,
-        fifo: makeFifo(`oom-${process.pid}`),
-      };
-      const worker = new Worker(new URL(import.meta.url), {
-        workerData,
-        resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
-      });
-      const code = await new Promise((resolve) => {
-        worker.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
-        worker.once('exit', resolve);
-      });
-      // The process goes on, and its own poller too.
-      say({ code, bytes: (await readFile('/proc/self/stat')).length > 0 });
-    },
+  /** Terminated at a random moment of its start or its work. */
+  async early() {
+    const fifo = makeFifo(`early-${process.pid}`);
+    const random = new Prng(Number(process.argv[4] ?? 1));
+    const workerData: Work = { what: 'busy', index: 0, fifo };
+    const one = async (afterMs: number): Promise<void> => {
+      const worker = new Worker(new URL(import.meta.url), { workerData });
+      await new Promise((resolve) => worker.once('online', resolve));
+      await pause(afterMs);
+      await worker.terminate();
+    };
+    await one(100);
+    const before = ownDescriptorCount();
+    for (let done = 0; done < count; done += 3) {
+      await Promise.all([0, 1, 2].map(() => one(random.nextBelow(60))));
+    }
+    await until(() => ownDescriptorCount() <= before);
+    say({ leakedDescriptors: Math.max(0, ownDescriptorCount() - before) });
+  },
 
-    async 'at-once'() {
-      const all = await Promise.all(
-        Array.from({ length: count }, (_, at) => start('one read', at)),
-      );
-      await Promise.all(all.map((worker) => worker.terminate()));
-      say({ count: all.length });
-    },
+  async 'out-of-memory'() {
+    const workerData: Work = {
+      what: 'out of memory',
+      index: 0,
+      fifo: makeFifo(`oom-${process.pid}`),
+    };
+    const worker = new Worker(new URL(import.meta.url), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
+    });
+    const code = await new Promise((resolve) => {
+      worker.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+      worker.once('exit', resolve);
+    });
+    // The process goes on, and its own poller too.
+    say({ code, bytes: (await readFile('/proc/self/stat')).length > 0 });
+  },
 
-    async memory() {
-      const rssMiB = (): number => process.memoryUsage.rss() / 2 ** 20;
-      await cycle('one read', 10, 2);
-      const before = rssMiB();
-      await cycle('one read', count, 2);
-      globalThis.gc?.();
-      say({ addedMiB: Math.round(rssMiB() - before) });
-    },
+  async 'at-once'() {
+    const all = await Promise.all(Array.from({ length: count }, (_, at) => start('one read', at)));
+    await Promise.all(all.map((worker) => worker.terminate()));
+    say({ count: all.length });
+  },
 
-    /** A worker that died in 64 opens of a FIFO has left room for others. */
-    async 'stuck-opens'() {
-      const fifo = makeFifo(`stuck-${process.pid}`);
-      makeFifo(`${fifo}-never`);
-      await cycle('sixty-four opens', 2, 1, fifo);
-      const [reader, writer] = await Promise.all([open(fifo, 'r'), open(fifo, 'w')]);
-      await Promise.all([reader.close(), writer.close()]);
-      releaseOpens(`${fifo}-never`);
-      say({ isOpen: true });
-    },
+  async memory() {
+    const rssMiB = (): number => process.memoryUsage.rss() / 2 ** 20;
+    await cycle('one read', 10, 2);
+    const before = rssMiB();
+    await cycle('one read', count, 2);
+    globalThis.gc?.();
+    say({ addedMiB: Math.round(rssMiB() - before) });
+  },
 
-    /** Another copy of this program, with an addon of its own (the argument), in one process. */
-    async 'two-copies'() {
-      const [path = '', addonPath = ''] = process.argv.slice(3);
-      process.env.NEPHRITE_NATIVE_PATH = addonPath;
-      process.argv[2] = 'copy';
-      await import(pathToFileURL(path).href);
-      writeFileSync('first', 'from the first');
-      assert.equal(await readFile('first', 'utf8'), 'from the first');
-      say({ name: currentThread().backend.name });
-    },
+  /** A worker that died in 64 opens of a FIFO has left room for others. */
+  async 'stuck-opens'() {
+    const fifo = makeFifo(`stuck-${process.pid}`);
+    makeFifo(`${fifo}-never`);
+    await cycle('sixty-four opens', 2, 1, fifo);
+    const [reader, writer] = await Promise.all([open(fifo, 'r'), open(fifo, 'w')]);
+    await Promise.all([reader.close(), writer.close()]);
+    releaseOpens(`${fifo}-never`);
+    say({ isOpen: true });
+  },
 
-    async copy() {
-      const fifo = await open(makeFifo(`copy-${process.pid}`), 'r+');
-      const reading = fifo.read(Buffer.alloc(10));
-      await fifo.write('second');
-      const { bytesRead } = await reading;
-      say({ bytesRead, name: currentThread().backend.name });
-    },
-  });
-}
+  /** Another copy of this program, with an addon of its own (the argument), in one process. */
+  async 'two-copies'() {
+    const [path = '', addonPath = ''] = process.argv.slice(3);
+    process.env.NEPHRITE_NATIVE_PATH = addonPath;
+    process.argv[2] = 'copy';
+    await import(pathToFileURL(path).href);
+    writeFileSync('first', 'from the first');
+    assert.equal(await readFile('first', 'utf8'), 'from the first');
+    say({ name: currentThread().backend.name });
+  },
 
-if (isMainThread) await main();
+  async copy() {
+    const fifo = await open(makeFifo(`copy-${process.pid}`), 'r+');
+    const reading = fifo.read(Buffer.alloc(10));
+    await fifo.write('second');
+    const { bytesRead } = await reading;
+    say({ bytesRead, name: currentThread().backend.name });
+  },
+};
+
+if (isMainThread) await runCommand(COMMANDS);
 else await WORK[(workerData as Work).what]?.(workerData as Work);
