@@ -1,13 +1,13 @@
 // esbuild plugin: `import { a } from 'node:x'` becomes process.getBuiltinModule('node:x').a.
 // Why: linking an ES module against a builtin builds a facade of all its exports, which evaluates
 // lazy ones (fs.promises, util.MIMEType, ...): a third of the time of `import 'nephrite/fs'`, see
-// DECISIONS.md. Functions are taken at import time, as named imports are. node:worker_threads is
-// not loaded before one of its functions is called: loading it costs as much as everything else
-// together, and the library calls it at first use, never per operation.
+// DECISIONS.md. Functions are taken at import time, as named imports are. node:worker_threads and
+// node:module are not loaded before one of their functions is called: loading the first costs as
+// much as everything else together, and the library calls them at first use, never per operation.
 // Invariants: a name that this Node does not have fails the build; unused names are dropped.
 // Not here: sources outside lib/ (tests and scripts import builtins the usual way).
 
-const LAZY = 'node:worker_threads';
+const LAZY = new Set(['node:worker_threads', 'node:module']);
 
 /** @type {import('esbuild').Plugin} */
 export const builtinImports = {
@@ -20,7 +20,7 @@ export const builtinImports = {
     );
     build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
       const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter(isIdentifier);
-      return { contents: path === LAZY ? lazyModule(names) : eagerModule(path, names) };
+      return { contents: LAZY.has(path) ? lazyModule(path, names) : eagerModule(path, names) };
     });
   },
 };
@@ -40,15 +40,15 @@ function eagerModule(path, names) {
 
 /**
  * Functions only: a class or a value would have to load the module; importing one fails the build.
+ * @param {string} path
  * @param {string[]} names
  */
-function lazyModule(names) {
-  /** @type {Record<string, unknown>} */
-  const builtin = process.getBuiltinModule(LAZY);
+function lazyModule(path, names) {
+  const builtin = /** @type {Record<string, unknown>} */ (process.getBuiltinModule(path));
   return names
     .filter((name) => typeof builtin[name] === 'function' && /^[a-z]/.test(name))
     .map((name) => `export const ${name} = (...args) => load().${name}(...args);`)
-    .concat(`const load = () => process.getBuiltinModule('${LAZY}');`)
+    .concat(`const load = () => process.getBuiltinModule('${path}');`)
     .join('\n');
 }
 

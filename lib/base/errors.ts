@@ -30,6 +30,7 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Base of the library's own errors. `code` is one of ERROR_CODES. */
 export class NephriteError extends Error {
+  static override readonly name: string = 'NephriteError';
   readonly code: ErrorCode;
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -40,6 +41,7 @@ export class NephriteError extends Error {
 }
 
 class CodedTypeError extends TypeError {
+  static override readonly name: string = 'TypeError';
   readonly code: ErrorCode;
   constructor(code: ErrorCode, message: string) {
     super(message);
@@ -48,6 +50,7 @@ class CodedTypeError extends TypeError {
 }
 
 class CodedRangeError extends RangeError {
+  static override readonly name: string = 'RangeError';
   readonly code: ErrorCode;
   constructor(code: ErrorCode, message: string) {
     super(message);
@@ -101,6 +104,7 @@ export function outOfRange(name: string, range: string, actual: unknown): RangeE
 
 /** The operation was aborted. `cause` is the signal's reason, as in Node. */
 export class AbortError extends Error {
+  static override readonly name: string = 'AbortError';
   readonly code = 'ABORT_ERR' satisfies ErrorCode;
   override readonly name = 'AbortError';
   constructor(cause?: unknown) {
@@ -110,6 +114,7 @@ export class AbortError extends Error {
 
 /** The operation's own `timeout` ran out. */
 export class TimeoutError extends Error {
+  static override readonly name: string = 'TimeoutError';
   readonly code = 'ERR_OPERATION_TIMEOUT' satisfies ErrorCode;
   override readonly name = 'TimeoutError';
   readonly timeoutMs: number;

@@ -31,6 +31,8 @@ type OnRejected<B> = ((reason: any) => B | PromiseLike<B>) | null | undefined;
  * once. A Promise in all but class: `Promise.resolve(op)` makes a real one.
  */
 export class Operation<T> implements Promise<T> {
+  // dist/ is minified; this is the name that tools show.
+  static readonly name: string = 'Operation';
   #state: OperationState = PENDING;
   #value: unknown = undefined;
   // A ring through nextWaiter: the last one's next is the first one.

@@ -63,6 +63,8 @@ function emptyRead<B>(file: OpenFile, buffer: B): Operation<ReadResult<B>> {
 }
 
 export class FileHandle extends EventEmitter {
+  // dist/ is minified; this is the name that inspect() shows.
+  static override readonly name = 'FileHandle';
   readonly #file: OpenFile;
   #closing: Operation<void> | undefined = undefined;
 
