@@ -3,19 +3,12 @@
 // Invariants: state that must exist once per thread (the poller) lives in the shared chunk, so
 // `nephrite` and `nephrite/fs` see the same one: esbuild splitting does that, never turn it off.
 // Packages stay external except development ones (the histogram of the command line), which are
-// bundled. dist/ is replaced in one step at the end: a running test never sees half of it.
+// bundled. dist/ is never missing and never half of one build: chunks have
+// hashed names, so the new ones are put beside the old before an entry that names them.
 // Not here: native code (scripts/build_native.js).
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { builtinImports } from './builtin_imports.js';
@@ -24,19 +17,36 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const target = join(root, 'dist');
 const staging = join(root, 'out', `dist-${process.pid}`);
-const replaced = join(root, 'out', `dist-${process.pid}-old`);
 
 mkdirSync(staging, { recursive: true });
-process.once('exit', () => {
-  for (const folder of [staging, replaced]) rmSync(folder, { recursive: true, force: true });
-});
+process.once('exit', () => rmSync(staging, { recursive: true, force: true }));
 
 const libraryInputs = await bundle({ index: 'lib/index.ts', fs: 'lib/fs.ts' }, 'shared-[hash]');
 const commandLineInputs = await bundle({ cli: 'lib/cli/main.ts' }, 'cli-[hash]');
 writeNotices([...libraryInputs, ...commandLineInputs]);
 emitTypes();
-if (existsSync(target)) renameSync(target, replaced);
-renameSync(staging, target);
+publish();
+
+/** Moves what was built over dist/: what entries name first, the entries last; then tidies up. */
+function publish() {
+  const files = filesBelow(staging);
+  const isEntry = (/** @type {string} */ name) => /^(index|fs|cli)\.js$/.test(name);
+  for (const name of [...files.filter((one) => !isEntry(one)), ...files.filter(isEntry)]) {
+    mkdirSync(dirname(join(target, name)), { recursive: true });
+    renameSync(join(staging, name), join(target, name));
+  }
+  const current = new Set(files);
+  for (const name of filesBelow(target)) {
+    if (!current.has(name)) rmSync(join(target, name), { force: true });
+  }
+}
+
+/** @param {string} folder */
+function filesBelow(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
 
 /**
  * Returns the paths of everything that went in.
