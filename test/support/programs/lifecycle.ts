@@ -198,6 +198,19 @@ async function running(canCancel: boolean): Promise<Cells> {
   return cells;
 }
 
+/** Closes that somebody tries to stop: a written file's close waits in the pool's queue. */
+async function cancelledCloses(path: string): Promise<string> {
+  const handles = await Promise.all(Array.from({ length: 10 }, () => fs.open(path, 'r+')));
+  await Promise.all(handles.map((handle) => handle.write('x')));
+  const outcomes = handles.map((handle) => {
+    const closing = handle.close();
+    closing.cancel('once');
+    closing.cancel('twice');
+    return outcome(closing);
+  });
+  return [...new Set(await Promise.all(outcomes))].join();
+}
+
 /** A close while reads fill the ring and more wait, on this very handle. */
 async function closesFullHandle(): Promise<Cells> {
   const handle = await fs.open(makeFifo(`full-${process.pid}`), 'r+');
@@ -239,6 +252,7 @@ async function main(): Promise<void> {
     running: await running(canCancel),
     closing: canCancel ? await closesFullHandle() : {},
   };
+  cells.closing = { ...cells.closing, 'close cancelled': await cancelledCloses(path) };
   const handle = await fs.open(path);
   const first = handle.close();
   cells.closed = { ...cells.closed, close: await result(handle.close()) };
