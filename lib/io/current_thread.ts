@@ -13,7 +13,11 @@ import { IoThread } from './io_thread.ts';
 export interface RingOptions {
   /** Kernel submission entries, 8 to 4096; default 256. */
   entries?: number;
-  /** Most operations in flight, 16 to 65536; default 1024. Further ones wait in order. */
+  /**
+   * Most operations in flight, 16 to 65536; default 1024. Further ones wait in order. Two are kept
+   * for a close and a cancel. An open of a FIFO that was given up holds one until its thread comes
+   * back, at most 256 in a process: with fewer operations than that, such opens can stop the rest.
+   */
   operations?: number;
   /** Kernel worker threads of each kind (io-wq), 1 to 1024; default 8. */
   ioWorkersMax?: number;
