@@ -106,7 +106,7 @@ class Removal {
     const path = Buffer.from(directory.path, 'latin1');
     let foundCount = 0;
     directory.pendingCount = 1;
-    await withDescriptor(scope, path, DIRECTORY_FLAGS, 'scandir', async (fd) => {
+    const empty = async (fd: number): Promise<void> => {
       for (;;) {
         const { entries, isEnd } = await readEntries(scope, fd, path);
         foundCount += entries.length;
@@ -118,7 +118,16 @@ class Removal {
         });
         if (isEnd) return;
       }
-    });
+    };
+    try {
+      await withDescriptor(scope, path, DIRECTORY_FLAGS, 'scandir', empty);
+    } catch (error) {
+      scope.check();
+      // Somebody else has removed it, before it was opened or while it was read: the next rmdir
+      // says so.
+      if (codeOf(error) !== 'ENOENT') throw error;
+      foundCount++;
+    }
     directory.pendingCount--;
     return foundCount;
   }
