@@ -50,7 +50,11 @@
       'target_name': 'nephrite',
       'sources': ['<@(common_sources)'],
       'include_dirs': ['native', '<!(node -p "require(\'node-addon-api\').include_dir")'],
-      'defines': ['NAPI_VERSION=9', 'NAPI_DISABLE_CPP_EXCEPTIONS'],
+      # The last: where JavaScript cannot run any more (a worker is being terminated), node-addon-api
+      # would abort the process because it cannot throw; so it returns, and callers check.
+      'defines': [
+        'NAPI_VERSION=9', 'NAPI_DISABLE_CPP_EXCEPTIONS', 'NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS',
+      ],
       'cflags!': ['-fno-strict-aliasing'],
       'cflags_cc!': ['-std=gnu++14', '-std=gnu++17', '-std=gnu++20', '-fno-strict-aliasing'],
       'cflags_cc': [

@@ -1,5 +1,7 @@
-// Reading of options that TypeScript has already validated (lib/backend/native_backend.ts): wrong
-// shapes here are programmer errors. Owner: stateless.
+// Reading of options that TypeScript has already validated (lib/backend/native_backend.ts).
+// Owner: stateless. Invariants: what cannot be read gives the default, never an abort: in a worker
+// that is being terminated every read fails, and node-addon-api dies of a method called on the
+// empty value that it returns then. So the C functions are used, whose status can be looked at.
 #pragma once
 
 #include <napi.h>
@@ -10,18 +12,33 @@
 
 namespace nephrite {
 
+// Null when it cannot be read.
+inline napi_value read_property(const Napi::Object& object, const char* name) {
+  napi_value value = nullptr;
+  return napi_get_named_property(object.Env(), object, name, &value) == napi_ok ? value : nullptr;
+}
+
+// At most 31 bytes: names of backends.
 inline std::string read_string(const Napi::Object& object, const char* name) {
-  return object.Get(name).ToString().Utf8Value();
+  char text[32];
+  std::size_t length = 0;
+  const napi_value value = read_property(object, name);
+  const napi_status status =
+      napi_get_value_string_utf8(object.Env(), value, text, sizeof(text), &length);
+  return status == napi_ok ? std::string(text, length) : std::string();
 }
 
 inline std::uint32_t read_uint32(const Napi::Object& object, const char* name,
                                  std::uint32_t fallback) {
-  const Napi::Value value = object.Get(name);
-  return value.IsNumber() ? value.As<Napi::Number>().Uint32Value() : fallback;
+  std::uint32_t number = 0;
+  const napi_value value = read_property(object, name);
+  return napi_get_value_uint32(object.Env(), value, &number) == napi_ok ? number : fallback;
 }
 
 inline bool read_bool(const Napi::Object& object, const char* name) {
-  return object.Get(name).ToBoolean().Value();
+  bool is_set = false;
+  const napi_value value = read_property(object, name);
+  return napi_get_value_bool(object.Env(), value, &is_set) == napi_ok && is_set;
 }
 
 // Powers of two within these bounds, or the default: capacities size memory and masks.

@@ -33,6 +33,13 @@ napi_value expose(napi_env env, void* data, std::size_t bytes, std::shared_ptr<O
 
 PollerHandle* PollerHandle::open(Napi::Env env, const Napi::Object& options, OpenResult* result) {
   const BackendOptions backend_options = read_backend_options(options);
+  // Read before anything is opened: in a worker that is being terminated every read of a property
+  // fails, and comes back empty.
+  const Napi::Value on_wake = options.Get("onWake");
+  if (!on_wake.IsFunction()) {
+    *result = {ECANCELED, "reading the options"};
+    return nullptr;
+  }
   std::shared_ptr<PollerMemory> memory =
       PollerMemory::allocate(backend_options.ring_entries, backend_options.slot_capacity);
   if (memory == nullptr) {
@@ -60,7 +67,7 @@ PollerHandle* PollerHandle::open(Napi::Env env, const Napi::Object& options, Ope
     delete handle;  // attach_to_loop leaves nothing in the loop when it fails
     return nullptr;
   }
-  CHECK(napi_create_reference(env, options.Get("onWake"), 1, &handle->on_wake_) == napi_ok);
+  CHECK(napi_create_reference(env, on_wake, 1, &handle->on_wake_) == napi_ok);
   CHECK(napi_async_init(env, nullptr, Napi::String::New(env, "NEPHRITE"),
                         &handle->async_context_) == napi_ok);
   CHECK(napi_add_async_cleanup_hook(env, &cleanup, handle, &handle->cleanup_hook_) == napi_ok);
@@ -159,10 +166,11 @@ void PollerHandle::call_on_wake() {
 
 Napi::Object PollerHandle::exports(Napi::Env env) {
   Napi::Object object = Napi::Object::New(env);
+  // Fails only where no JavaScript will run any more; cleanup() closes the poller then.
   const auto define = [&](const char* name, napi_callback callback) {
     napi_value function = nullptr;
-    CHECK(napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, this, &function) == napi_ok);
-    object.Set(name, Napi::Value(env, function));
+    napi_create_function(env, name, NAPI_AUTO_LENGTH, callback, this, &function);
+    if (function != nullptr) napi_set_named_property(env, object, name, function);
   };
   napi_value ring = expose(env, poller_->memory().ring_data(), poller_->memory().ring_bytes(),
                            poller_->shared_memory());

@@ -77,4 +77,30 @@ describe('dist', () => {
     `);
     expect(found).toEqual({ isOperation: true, code: 'ERR_BACKEND_STARTED' });
   });
+
+  it('dist: a worker terminated while it loads the addon and opens its poller ends quietly', () => {
+    // It aborted the process: nothing can be thrown, or read from an object, in a thread that is
+    // being terminated. 120 terminations within 4 ms of the import met that every time.
+    const found = run(`
+      import { Worker } from 'node:worker_threads';
+      const source = \`
+        import { parentPort } from 'node:worker_threads';
+        import { open } from ${JSON.stringify(FS_URL)};
+        parentPort.postMessage('imported');
+        const file = await open(${JSON.stringify(ROOT)});
+        for (;;) await file.stat();
+      \`;
+      let ended = 0;
+      for (let i = 0; i < 120; i++) {
+        const worker = new Worker(source, { eval: true });
+        await new Promise((done) => worker.once('message', done));
+        const untilMs = performance.now() + (i % 40) / 10;
+        while (performance.now() < untilMs);
+        await worker.terminate();
+        ended++;
+      }
+      console.log(JSON.stringify(ended));
+    `);
+    expect(found).toBe(120);
+  }, 60_000);
 });
