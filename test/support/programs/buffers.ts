@@ -111,6 +111,8 @@ async function collectPending(): Promise<Record<string, unknown>> {
   return { settledCount, isIntact: isIntact(others), isReturned };
 }
 
+const PAGE_BYTES = 4096;
+
 /** Where `marker` lies in this process's memory: every address. */
 function addressesOf(marker: Buffer): number[] {
   const found: number[] = [];
@@ -125,7 +127,9 @@ function addressesOf(marker: Buffer): number[] {
       try {
         count = plain.readSync(memory, chunk, 0, Math.min(chunk.length, end - at), at);
       } catch {
-        break; // Unmapped meanwhile.
+        // A page that was unmapped meanwhile; what lies behind it in the same line is not.
+        count = PAGE_BYTES;
+        continue;
       }
       if (count === 0) break;
       const bytes = chunk.subarray(0, count);
