@@ -5,13 +5,14 @@
 //   --report=F   appends each step's counts to F as JSON lines (used by .ci/run)
 //   other words  go to vitest as file filters, and only vitest runs
 // Invariants: counts come from the runners' own reports; a step that fails without a count adds one
-// failure; the last line is `N passed, N failed, N skipped` and agrees with the exit code.
+// failure; the last lines name what failed, then `N passed, N failed, N skipped` agrees with the
+// exit code.
 // Not here: sanitizers (scripts/test_native.js). NEPHRITE_BACKEND and NEPHRITE_SEED pass through.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { appendReport, readReport, readVitest } from './report.js';
+import { appendReport, onlyFailure, printResults, readReport, readVitest } from './report.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const reportsDir = join(root, 'out', 'reports');
@@ -58,12 +59,15 @@ function runVitest(name, names, env = {}) {
   const output = join(reportsDir, `vitest-${process.pid}.json`);
   rmSync(output, { force: true });
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', ...names];
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
+  const reporters = ['--reporter=default', '--reporter=./scripts/vitest_reporter.js'];
+  reporters.push(`--outputFile.json=${output}`);
   const status = runNode(name, [...vitest, ...reporters], env);
-  const counts = readVitest(output);
-  // An error outside any test (an unhandled rejection) fails the run without failing a test.
-  if (status !== 0 && counts.failed === 0) counts.failed = 1;
-  appendReport(reportFile, { suite: name, ...counts });
+  const results = readVitest(output);
+  if (status !== 0 && results.failed === 0) {
+    results.failed = 1;
+    results.failures.push({ error: `vitest ended with ${status} though no test failed` });
+  }
+  appendReport(reportFile, { suite: name, ...results });
   rmSync(output, { force: true });
 }
 
@@ -77,7 +81,7 @@ function runStep(name, script, ...args) {
   const status = runNode(name, [script, ...args]);
   if (status === 0) return;
   console.log(`not ok - ${name}`);
-  appendReport(reportFile, { suite: name, passed: 0, failed: 1, skipped: 0 });
+  appendReport(reportFile, { suite: name, ...onlyFailure(`the step ended with ${status}`) });
 }
 
 /**
@@ -96,11 +100,10 @@ function runNode(name, args, env = {}) {
 }
 
 function finish() {
-  const { passed, failed, skipped } = readReport(reportFile);
-  if (externalReport !== undefined) {
-    appendReport(externalReport, { suite: 'npm test', passed, failed, skipped });
-  }
+  const results = readReport(reportFile);
+  const suite = flags.includes('--backends') ? 'npm run test:backends' : 'npm test';
+  appendReport(externalReport, { suite, ...results });
   rmSync(reportFile, { force: true });
-  console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
-  process.exitCode = failed === 0 ? 0 : 1;
+  printResults(results);
+  process.exitCode = results.failed === 0 ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 // Native unit tests: `npm run test:native -- [plain] [asan] [tsan] [windows]`; the first three
 // without arguments. Builds with CMake through cmake-js against this machine's Node headers (no
-// download), runs each executable, counts its TAP lines, and ends with `N passed, N failed,
-// N skipped`. `windows` cross-compiles with mingw-w64 and runs under wine.
+// download), runs each executable, counts its TAP lines, and ends with the names of what failed and
+// `N passed, N failed, N skipped`. `windows` cross-compiles with mingw-w64 and runs under wine.
 // Options: --filter=TEXT runs the titles containing it; --report=FILE appends the counts as JSON.
 // Invariants: an executable that dies counts as a failure, whatever it printed before. Machines
 // without CMake skip with that reason, unless NEPHRITE_CI is set: there it is an error.
@@ -13,7 +13,14 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findNodeDir } from './node_headers.js';
-import { addCounts, appendReport, readTap } from './report.js';
+import {
+  addCounts,
+  appendReport,
+  firstLine,
+  onlyFailure,
+  printResults,
+  readTap,
+} from './report.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** @type {Record<string, string>} */
@@ -39,14 +46,17 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const total = { passed: 0, failed: 0, skipped: 0 };
+/** @type {import('./report.js').Results} */
+const total = { passed: 0, failed: 0, skipped: 0, failures: [] };
 for (const variant of variants) {
   const missing = missingTool(variant);
-  const counts = missing === undefined ? runVariant(variant) : skip(variant, missing);
-  addCounts(total, counts);
-  appendReport(reportFile, { suite: `native ${variant}`, ...counts });
+  const results = missing === undefined ? runVariant(variant) : skip(variant, missing);
+  const suite = `native ${variant}`;
+  addCounts(total, results);
+  total.failures.push(...results.failures.map((failure) => ({ suite, ...failure })));
+  appendReport(reportFile, { suite, ...results });
 }
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+printResults(total);
 process.exitCode = total.failed === 0 ? 0 : 1;
 
 /**
@@ -70,23 +80,26 @@ function isInstalled(tool) {
  */
 function skip(variant, tool) {
   console.log(`native unit tests (${variant}) skipped: ${tool} is not installed`);
-  const isError = Boolean(process.env.NEPHRITE_CI);
-  return { passed: 0, failed: isError ? 1 : 0, skipped: isError ? 0 : 1 };
+  if (process.env.NEPHRITE_CI) return onlyFailure(`${tool} is not installed`);
+  return { passed: 0, failed: 0, skipped: 1, failures: [] };
 }
 
 /** @param {string} variant */
 function runVariant(variant) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {import('./report.js').Results} */
+  const results = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const outDir = join(root, 'out', `native-${variant}`);
   if (!build(variant, outDir)) {
     console.log(`not ok - ${variant}: the native build failed`);
-    return { ...counts, failed: 1 };
+    return onlyFailure('the native build failed');
   }
   const testsDir = join(outDir, 'tests');
   for (const name of readdirSync(testsDir).sort()) {
-    addCounts(counts, runExecutable(variant, join(testsDir, name), name));
+    const ofExecutable = runExecutable(variant, join(testsDir, name), name);
+    addCounts(results, ofExecutable);
+    results.failures.push(...ofExecutable.failures.map((failure) => ({ file: name, ...failure })));
   }
-  return counts;
+  return results;
 }
 
 /**
@@ -154,10 +167,24 @@ function runExecutable(variant, path, name) {
   const hasDied = isIncomplete && !isEmptyFilter;
   if (tap.failed > 0 || hasDied) {
     console.log(`# ${variant} ${name}\n${result.stdout}${result.stderr}`);
-    if (hasDied) console.log(`not ok - ${name} ended with ${result.signal ?? result.status}`);
+    if (hasDied) {
+      const end = `ended with ${result.signal ?? result.status}`;
+      console.log(`not ok - ${name} ${end}`);
+      tap.failures.push({ error: `${end}: ${firstLine(firstComplaint(result.stderr))}` });
+    }
   } else {
     console.log(`ok - ${variant} ${name}: ${tap.passed} passed, ${tap.skipped} skipped`);
     for (const reason of tap.skips) console.log(`#   skipped: ${reason}`);
   }
-  return { passed: tap.passed, failed: tap.failed + (hasDied ? 1 : 0), skipped: tap.skipped };
+  const failed = tap.failed + (hasDied ? 1 : 0);
+  return { passed: tap.passed, failed, skipped: tap.skipped, failures: tap.failures };
+}
+
+/**
+ * What a sanitizer or CHECK said first; anything on stderr where none of them did.
+ * @param {string | null} text
+ */
+function firstComplaint(text) {
+  const lines = (text ?? '').split('\n');
+  return lines.find((line) => /Sanitizer|runtime error:|CHECK|panic/.test(line)) ?? text ?? '';
 }
