@@ -1,5 +1,5 @@
-// vitest's JSON report plus what it leaves out: errors outside any test (unhandled rejections), which
-// fail a run without failing a test. Read by scripts/report.js (readVitest).
+// vitest's JSON report plus what it leaves out: errors outside any test (unhandled rejections),
+// which fail a run without failing a test. Read by scripts/report.js (readVitest).
 // Invariants: the fields of vitest's own report stay as they are; `--outputFile.json` names the file.
 import { JsonReporter } from 'vitest/node';
 

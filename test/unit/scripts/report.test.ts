@@ -1,6 +1,6 @@
 // Counting and naming of test results: what drivers print at their end is what the runners saw.
-// Method: each runner's output is written as that runner writes it, with failures of every kind; one
-// vitest run is real, since its report is what most names come from.
+// Method: each runner's output is written as that runner writes it, with failures of every kind;
+// one vitest run is real, since its report is what most names come from.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
