@@ -1,5 +1,7 @@
-// Builds dist/: one bundled file per public entry, one chunk with what they share, declarations,
-// and the command line, which is a program of its own and shares nothing with the library.
+// Builds dist/: one bundled file per public entry, chunks with what they share, declarations, and
+// two that share nothing with the library: the command line and the lint plugin.
+// The list of entries is `exports` of package.json: "./dist/x.js" is built from lib/x.ts. A new entry
+// is added there and nowhere else, once its file exists.
 // Invariants: state that must exist once per thread (the poller) lives in the shared chunk, so
 // `nephrite` and `nephrite/fs` see the same one: esbuild splitting does that, never turn it off.
 // Packages stay external except development ones (the histogram of the command line), which are
@@ -21,16 +23,40 @@ const staging = join(root, 'out', `dist-${process.pid}`);
 mkdirSync(staging, { recursive: true });
 process.once('exit', () => rmSync(staging, { recursive: true, force: true }));
 
-const libraryInputs = await bundle({ index: 'lib/index.ts', fs: 'lib/fs.ts' }, 'shared-[hash]');
-const commandLineInputs = await bundle({ cli: 'lib/cli/main.ts' }, 'cli-[hash]');
-writeNotices([...libraryInputs, ...commandLineInputs]);
+/** Entries that are loaded without the library. */
+const APART = ['eslint_plugin'];
+const entries = publicEntries();
+const library = entries.filter((name) => !APART.includes(name));
+const inputs = [
+  ...(await bundle(sourcesOf(library), 'shared-[hash]')),
+  ...(await bundle({ cli: 'lib/cli/main.ts' }, 'cli-[hash]')),
+];
+for (const name of APART) inputs.push(...(await bundle(sourcesOf([name]), `${name}-[hash]`)));
+writeNotices(inputs);
 emitTypes();
 publish();
+
+function publicEntries() {
+  /** @type {(string | { default: string })[]} */
+  const targets = Object.values(packageJson.exports);
+  return targets.flatMap((one) => {
+    const file = typeof one === 'string' ? one : one.default;
+    return /^\.\/dist\/(\w+)\.js$/.exec(file)?.[1] ?? [];
+  });
+}
+
+/**
+ * @param {string[]} names
+ * @returns {Record<string, string>}
+ */
+function sourcesOf(names) {
+  return Object.fromEntries(names.map((name) => [name, `lib/${name}.ts`]));
+}
 
 /** Moves what was built over dist/: what entries name first, the entries last; then tidies up. */
 function publish() {
   const files = filesBelow(staging);
-  const isEntry = (/** @type {string} */ name) => /^(index|fs|cli)\.js$/.test(name);
+  const isEntry = (/** @type {string} */ name) => [...entries, 'cli'].includes(name.slice(0, -3));
   for (const name of [...files.filter((one) => !isEntry(one)), ...files.filter(isEntry)]) {
     mkdirSync(dirname(join(target, name)), { recursive: true });
     renameSync(join(staging, name), join(target, name));
@@ -101,9 +127,16 @@ function writeNotices(inputs) {
 
 function emitTypes() {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const args = [tsc, '-p', 'tsconfig.types.json', '--outDir', join(staging, 'types')];
+  const project = join(staging, 'tsconfig.json');
+  const settings = {
+    extends: join(root, 'tsconfig.types.json'),
+    files: Object.values(sourcesOf(entries)).map((path) => join(root, path)),
+  };
+  writeFileSync(project, JSON.stringify(settings));
+  const args = [tsc, '-p', project, '--outDir', join(staging, 'types')];
   const result = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
   if (result.status !== 0) process.exitCode = 1;
+  rmSync(project);
   // tsc keeps `./x.ts` in declarations; compilers of users look for `./x.js` and its declaration.
   const types = join(staging, 'types');
   for (const name of readdirSync(types, { recursive: true, encoding: 'utf8' })) {

@@ -3,7 +3,7 @@
 // Method: a child process imports dist/ and reports about itself. How long it takes is measured by
 // bench/cases/import.ts; here are the causes, which do not depend on the machine's load.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -26,6 +26,28 @@ describe('dist', () => {
   it('dist: an entry is one file and at most one chunk', () => {
     const chunks = readdirSync(join(ROOT, 'dist')).filter((name) => /^shared-.*\.js$/.test(name));
     expect(chunks.length).toBeLessThanOrEqual(1);
+  });
+
+  it('dist: the lint plugin and the library are loaded without each other', () => {
+    const url = pathToFileURL(join(ROOT, 'dist', 'eslint_plugin.js')).href;
+    const found = run(`
+      const { default: plugin } = await import(${JSON.stringify(url)});
+      console.log(JSON.stringify({ meta: plugin.meta, rules: Object.keys(plugin.rules) }));
+    `);
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(found).toEqual({
+      meta: { name: 'nephrite', version },
+      rules: ['no-bare-yield', 'no-forgotten-operation'],
+    });
+    const imports = /\b(?:from|import\()\s*["']\.\/([\w-]+)/g;
+    for (const name of readdirSync(join(ROOT, 'dist')).filter((one) => one.endsWith('.js'))) {
+      const text = readFileSync(join(ROOT, 'dist', name), 'utf8');
+      const imported = [...text.matchAll(imports)].map((match) => match[1]);
+      if (name === 'eslint_plugin.js') expect(imported).toEqual([]);
+      expect(imported).not.toContain('eslint_plugin');
+    }
   });
 
   it('dist: importing nephrite/fs loads neither worker_threads nor streams of the web', () => {
