@@ -77,7 +77,7 @@ export abstract class WaitOperation<T> extends ManualOperation<T> {
     // biome-ignore lint/suspicious/noExplicitAny: as in Operation and Promise.
     onRejected?: ((reason: any) => B | PromiseLike<B>) | null,
   ): Operation<A | B> {
-    if (this.#isGivenBack) return rejectedOperation(givenBack());
+    if (this.#isGivenBack) return rejectedOperation<T>(givenBack()).then(onFulfilled, onRejected);
     this.#observerCount++;
     this.#isThenSubscribing = true;
     try {
@@ -126,7 +126,7 @@ class WaitIterator<T> extends OperationIterator<T> {
   }
 
   /** The body is left while it stands at this `yield*`: it will never see the outcome. */
-  override return(value?: T): ReturnType<OperationIterator<T>['return']> {
+  override return(value: T): ReturnType<OperationIterator<T>['return']> {
     this.#wait.giveBack();
     return super.return(value);
   }
