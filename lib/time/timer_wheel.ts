@@ -135,12 +135,13 @@ export class TimerWheel {
 
   /** Gives whether the timer was armed: false once it has fired or was cancelled. */
   cancel(handle: number): boolean {
-    const generation = Math.floor(handle / HANDLE_RECORDS);
-    const record = handle - generation * HANDLE_RECORDS;
-    if (!(record >= FIRST_TIMER && record < this.#fresh)) return false;
+    // The low bits of a number of up to 2^53; 0 for what is none.
+    const record = handle & (HANDLE_RECORDS - 1);
+    if (record < FIRST_TIMER || record >= this.#fresh) return false;
     const records = this.#records;
     const at = record << RECORD_SHIFT;
-    if (records[at + GENERATION] !== generation || records[at + PREV] === NOT_LINKED) return false;
+    if (records[at + GENERATION] * HANDLE_RECORDS + record !== handle) return false;
+    if (records[at + PREV] === NOT_LINKED) return false;
     const next = records[at];
     const prev = records[at + PREV];
     records[prev << RECORD_SHIFT] = next;

@@ -4,58 +4,27 @@
 // clock. Not here: what a timeout does to an operation (test/integration/trouble_races.test.ts).
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  armDeadline,
-  cancelDeadline,
-  type Deadline,
-  deadlineCount,
-} from '../../../lib/time/deadlines.ts';
+import type { Deadline } from '../../../lib/time/deadlines.ts';
 import { SEED } from '../../support/seed.ts';
+import { VirtualNodeTimer } from './virtual_node_timer.ts';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-class VirtualClock {
-  nowMs = 1000;
-  wakeCount = 0;
-  /** How much earlier than asked a timer fires. */
-  earlyMs = 0;
-  #timer: { atMs: number; run: () => void } | undefined;
-
-  setTimeout(run: () => void, delayMs: number): object {
-    expect(this.#timer, 'one timer at a time').toBeUndefined();
-    expect(delayMs).toBeGreaterThanOrEqual(1);
-    expect(delayMs, 'setTimeout would fire at once').toBeLessThanOrEqual(TIMER_MS_MAX);
-    this.#timer = { atMs: this.nowMs + delayMs - this.earlyMs, run };
-    return this.#timer;
-  }
-
-  clearTimeout(timer: object | undefined): void {
-    if (timer === this.#timer) this.#timer = undefined;
-  }
-
-  get isIdle(): boolean {
-    return this.#timer === undefined;
-  }
-
-  advanceTo(endMs: number): void {
-    while (this.#timer !== undefined && this.#timer.atMs <= endMs) {
-      const { atMs, run } = this.#timer;
-      this.#timer = undefined;
-      this.nowMs = Math.max(this.nowMs, atMs);
-      this.wakeCount++;
-      run();
-    }
-    this.nowMs = Math.max(this.nowMs, endMs);
-  }
-}
+type DeadlineModule = typeof import('../../../lib/time/deadlines.ts');
 
 describe('deadlines: virtual clock', () => {
-  let clock: VirtualClock;
-  beforeEach(() => {
-    clock = new VirtualClock();
-    vi.stubGlobal('setTimeout', (run: () => void, ms: number) => clock.setTimeout(run, ms));
-    vi.stubGlobal('clearTimeout', (timer: object | undefined) => clock.clearTimeout(timer));
-    vi.spyOn(performance, 'now').mockImplementation(() => clock.nowMs);
+  let clock: VirtualNodeTimer;
+  let armDeadline: DeadlineModule['armDeadline'];
+  let cancelDeadline: DeadlineModule['cancelDeadline'];
+  let deadlineCount: DeadlineModule['deadlineCount'];
+  beforeEach(async () => {
+    clock = new VirtualNodeTimer();
+    clock.install();
+    // A module per clock: no clock goes back under a wheel.
+    vi.resetModules();
+    ({ armDeadline, cancelDeadline, deadlineCount } = await import(
+      '../../../lib/time/deadlines.ts'
+    ));
   });
   afterEach(() => {
     vi.unstubAllGlobals();
@@ -90,7 +59,7 @@ describe('deadlines: virtual clock', () => {
 
   it('Infinity: never, and no timer for it', () => {
     const deadline = armDeadline(Infinity, () => expect.unreachable());
-    expect(clock.isIdle).toBe(true);
+    expect(clock.isSet).toBe(false);
     clock.advanceTo(2 ** 50);
     cancelDeadline(deadline);
   });
@@ -129,7 +98,29 @@ describe('deadlines: virtual clock', () => {
     cancelDeadline(other);
     clock.advanceTo(clock.nowMs + 10);
     expect(count).toBe(1);
-    expect(clock.isIdle).toBe(true);
+    expect(clock.isSet).toBe(false);
+  });
+
+  it('keeps the process alive while one is armed, and not longer', () => {
+    expect(clock.keepsAlive).toBe(false);
+    const first = armDeadline(100, () => expect.unreachable());
+    const second = armDeadline(50, () => undefined);
+    expect(clock.keepsAlive).toBe(true);
+    clock.advanceTo(clock.nowMs + 60);
+    expect(clock.keepsAlive, 'one is left').toBe(true);
+    cancelDeadline(first);
+    expect(clock.keepsAlive).toBe(false);
+    cancelDeadline(first);
+    cancelDeadline(second);
+    const third = armDeadline(500, () => expect.unreachable());
+    expect(clock.keepsAlive, 'released once each').toBe(true);
+    cancelDeadline(third);
+  });
+
+  it('one timer of Node serves many that are cancelled', () => {
+    const { setCount } = clock;
+    for (let index = 0; index < 1000; index++) cancelDeadline(armDeadline(50, () => undefined));
+    expect(clock.setCount - setCount).toBe(1);
   });
 
   it('random arms, cancels and steps agree with a list', () => {
@@ -150,7 +141,6 @@ describe('deadlines: virtual clock', () => {
         fc.array(step, { maxLength: 80 }),
         fc.double({ min: 0, max: 0.9, noNaN: true }),
         (steps, earlyMs) => {
-          clock = new VirtualClock();
           clock.earlyMs = earlyMs;
           const live = new Map<Deadline, number>();
           const all: Deadline[] = [];
@@ -175,7 +165,12 @@ describe('deadlines: virtual clock', () => {
             expect(deadlineCount()).toBe(live.size);
           }
           for (const deadline of live.keys()) cancelDeadline(deadline);
-          expect(clock.isIdle, 'nothing ticks when nothing is armed').toBe(true);
+          expect(clock.keepsAlive, 'nothing is armed').toBe(false);
+          const { wakeCount } = clock;
+          clock.advanceTo(clock.nowMs + 2 ** 34);
+          // The one that was set looks once more (it can be early), and that is all.
+          expect(clock.wakeCount - wakeCount, 'nothing ticks').toBeLessThanOrEqual(1);
+          expect(clock.isSet).toBe(false);
         },
       ),
       { seed: SEED, numRuns: 300 },
@@ -185,6 +180,8 @@ describe('deadlines: virtual clock', () => {
 
 describe('deadlines: real clock', () => {
   it('five hundred at random times: none is early', async () => {
+    vi.resetModules();
+    const { armDeadline, deadlineCount } = await import('../../../lib/time/deadlines.ts');
     let earliest = Infinity;
     await Promise.all(
       Array.from({ length: 500 }, (_, index) => {
