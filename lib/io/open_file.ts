@@ -5,6 +5,7 @@
 // is -1 as soon as closing has begun.
 // Not here: ordering a close after what is in flight already (the poller does that).
 import * as abi from '../abi/layout.ts';
+import { CapabilityError } from '../base/capability_error.ts';
 import type { SystemError } from '../base/errors.ts';
 import { fulfilledOperation, ManualOperation, type Operation } from '../base/operation.ts';
 
@@ -28,6 +29,8 @@ export class OpenFile {
   kind: number;
   /** Opened with O_DIRECT. */
   readonly isDirect: boolean;
+  /** Opened below a root that may only be read. */
+  isConfinedToReading = false;
   #holdCount = 0;
   #idle: ManualOperation<void> | undefined = undefined;
 
@@ -47,6 +50,13 @@ export class OpenFile {
   checkedFd(syscall: string): number {
     if (this.#fd < 0) throw closedError(syscall);
     return this.#fd;
+  }
+
+  /** @throws ERR_CAPABILITY_DENIED when the file may only be read */
+  checkMayChange(syscall: string): void {
+    if (!this.isConfinedToReading) return;
+    const what = `${syscall}: the file was opened below a root that may only be read`;
+    throw new CapabilityError('files', syscall, 'read', what);
   }
 
   get isRegular(): boolean {

@@ -7,6 +7,7 @@
 import * as abi from '../abi/layout.ts';
 import { systemError } from '../base/errors.ts';
 import type { Chunk } from '../ring/buffer_pool.ts';
+import type { FileAuthority } from './authority.ts';
 import {
   setArguments,
   setBuffer,
@@ -19,6 +20,7 @@ import {
 } from './entry.ts';
 import { IoOperation } from './io_operation.ts';
 import type { IoThread } from './io_thread.ts';
+import type { Cancellable } from './operation_options.ts';
 import { pathBytes, pathBytesBound, SCRATCH_PATH_MAX, writePath } from './path_bytes.ts';
 
 const ENAMETOOLONG = -36;
@@ -42,6 +44,14 @@ export interface Request {
   outputBytes?: number;
   /** What errors show as path, when it is not `path`; false = none (Node's fd calls). */
   errorPath?: string | Buffer | false;
+  /** What the paths lead through: held until the entry has ended, also as an orphan. */
+  lease?: Lease;
+}
+
+/** Something that must stay while entries refer to it. */
+export interface Lease {
+  hold(): void;
+  release(): void;
 }
 
 /** Reads the result of a completed request; runs while scratch and chunk still hold it. */
@@ -66,6 +76,7 @@ export class PathOperation<T> extends IoOperation<T> {
     super(thread);
     this.#request = request;
     this.#decode = decode;
+    request.lease?.hold();
   }
 
   override get slotsToSpare(): number {
@@ -125,6 +136,7 @@ export class PathOperation<T> extends IoOperation<T> {
 
   completed(result: number, flags: number, slot: number): void {
     const { cancelError } = this;
+    this.#request.lease?.release();
     if (this.isSettled) {
       this.thread.orphanEnded();
       this.#adopt(result);
@@ -171,6 +183,11 @@ export class PathOperation<T> extends IoOperation<T> {
     if (this.#request.opcode === abi.OP_OPEN && result >= 0) closeQuietly(this.thread, result);
   }
 
+  override abandoned(error: Error): void {
+    this.#request.lease?.release();
+    super.abandoned(error);
+  }
+
   override release(): void {
     if (this.#pathChunk !== undefined) this.thread.pool.release(this.#pathChunk);
     if (this.#output !== undefined) this.thread.pool.release(this.#output);
@@ -179,7 +196,8 @@ export class PathOperation<T> extends IoOperation<T> {
   }
 }
 
-function requestError(errno: number, request: Request): Error {
+/** The system's error, with the paths that the request shows. */
+export function requestError(errno: number, request: Request): Error {
   const { errorPath } = request;
   const path = errorPath === false ? undefined : (errorPath ?? request.path);
   return systemError(errno, request.syscall, path, request.path2);
@@ -187,8 +205,31 @@ function requestError(errno: number, request: Request): Error {
 
 const nothing = (): void => {};
 
-/** Starts a request. Paths that no kernel would take fail here, before any system call. */
-export function start<T>(thread: IoThread, request: Request, decode: Decode<T>): PathOperation<T> {
+/**
+ * Starts a request under the authority that was in force when the caller's call was made: nobody
+ * can forget to say which one, since it is no optional argument.
+ */
+export function start<T>(
+  thread: IoThread,
+  request: Request,
+  decode: Decode<T>,
+  authority: FileAuthority | undefined,
+): Cancellable<T> {
+  if (authority !== undefined && request.path !== undefined) {
+    return authority.start(thread, request, decode);
+  }
+  return startUnguarded(thread, request, decode);
+}
+
+/**
+ * Starts a request that no authority is asked about: descriptors, and an authority's own steps.
+ * Paths that no kernel would take fail here, before any system call.
+ */
+export function startUnguarded<T>(
+  thread: IoThread,
+  request: Request,
+  decode: Decode<T>,
+): PathOperation<T> {
   const operation = new PathOperation(thread, request, decode);
   const { path, path2 } = request;
   const longest = abi.PATH_BYTES_MAX - 1;
@@ -199,9 +240,12 @@ export function start<T>(thread: IoThread, request: Request, decode: Decode<T>):
   return operation;
 }
 
-/** Starts a request without a result. */
-export function startVoid(thread: IoThread, request: Request): PathOperation<void> {
-  return start(thread, request, nothing);
+/** Starts a request on a descriptor, without a result. */
+export function startVoid(
+  thread: IoThread,
+  request: Request & { path?: undefined },
+): PathOperation<void> {
+  return startUnguarded(thread, request, nothing);
 }
 
 /**

@@ -2,14 +2,18 @@
 // that each has a poller of its own. Node's fs, run on the same input, says what is right.
 // Owner: one test file. Invariants: each test has a folder of its own, removed after it; a backend
 // that cannot run here shows up as a skipped test that says why; NEPHRITE_BACKEND picks one.
+// NEPHRITE_RESTRICTED=1 makes every call one of a task that may use the test's folder only: what is
+// allowed must work as if there were no restriction.
 // Not here: comparing (fs_oracle.ts), raw backends (backend_cases.ts).
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HEADER_SUBMISSION_COUNT_INDEX } from '../../lib/abi/layout.ts';
+import type { FileAuthority } from '../../lib/io/authority.ts';
 import type { IoThread } from '../../lib/io/io_thread.ts';
 import { BACKEND_CASES, type BackendCase } from './backend_cases.ts';
+import { Restriction } from './restriction.ts';
 
 // Closes on pool threads take their time on a busy machine; a leak stays.
 const LEAK_TURNS_MAX = 20_000;
@@ -30,6 +34,19 @@ export class FsLab {
   get fs(): Fs {
     if (this.#fs === undefined) throw new Error('only inside a test');
     return this.#fs;
+  }
+
+  /** The library, each call under an authority over this test's folder alone. */
+  #restrict(fs: Fs, restriction: Restriction): Fs {
+    let authority: FileAuthority | undefined;
+    let folder = '';
+    return restriction.wrap(fs, () => {
+      if (authority === undefined || folder !== this.folder) {
+        folder = this.folder;
+        authority = restriction.authority({ path: folder, write: true });
+      }
+      return authority;
+    });
   }
 
   get thread(): IoThread {
@@ -69,6 +86,9 @@ export class FsLab {
     );
     installThread(this.#thread);
     this.#fs = await import('../../lib/fs.ts');
+    if (process.env.NEPHRITE_RESTRICTED) {
+      this.#fs = this.#restrict(this.#fs, await Restriction.load());
+    }
   }
 
   unload(): void {

@@ -41,7 +41,10 @@ export class Directories {
     this.#states.delete(fd);
     const mayBeDirectory =
       (flags & ACCESS_MODE_MASK) === constants.O_RDONLY && (flags & constants.O_CREAT) === 0;
-    if (mayBeDirectory) this.#states.set(fd, newState(absolutePath(path)));
+    if (!mayBeDirectory) return;
+    // A path through a descriptor of ours is somebody else's once that is closed.
+    const isLasting = !path.toString('latin1').startsWith(`${DESCRIPTOR_FOLDER}/`);
+    this.#states.set(fd, newState(isLasting ? absolutePath(path) : null));
   }
 
   forget(fd: number): void {

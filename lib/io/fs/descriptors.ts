@@ -67,15 +67,19 @@ export async function closeDescriptor(thread: IoThread, fd: number): Promise<voi
   }
 }
 
-/** Opens `path` for `use` and closes it. `syscall` names the open in errors. */
+/**
+ * Opens `path` for `use` and closes it. `syscall` names the open in errors; `mode` is that of a
+ * file that the open makes.
+ */
 export async function withDescriptor<T>(
   scope: CompositeScope,
   path: string | Buffer,
   flags: number,
   syscall: string,
   use: (fd: number) => Promise<T>,
+  mode = 0,
 ): Promise<T> {
-  const request = { opcode: abi.OP_OPEN, syscall, path, argument0: flags };
+  const request = { opcode: abi.OP_OPEN, syscall, path, argument0: flags, argument1: mode };
   let fd = -1;
   while (fd < 0) {
     try {

@@ -14,7 +14,7 @@ import { type SystemError, systemError } from '../../base/errors.ts';
 import type { Operation } from '../../base/operation.ts';
 import type { CompositeScope } from '../composite.ts';
 import { KIND_REGULAR } from '../open_file.ts';
-import { type Decode, type Request, start, startVoid } from '../path_operation.ts';
+import type { Decode, Request } from '../path_operation.ts';
 import { copyByChunks } from './chunk_copy.ts';
 import {
   adoptDescriptor,
@@ -119,7 +119,7 @@ export class FileCopy {
     if (failure === undefined) return;
     if (targetFd >= 0) {
       const request = { opcode: abi.OP_UNLINK, syscall: 'unlink', path: this.#target };
-      await startVoid(thread, request).catch(() => {});
+      await this.#scope.start(request, () => {}).catch(() => {});
     }
     throw failure.error;
   }
@@ -142,7 +142,7 @@ export class FileCopy {
     const { thread } = this.#scope;
     try {
       const opened = { ...request, argument1: permissions };
-      return await start(thread, opened, (fd) => adoptDescriptor(thread, fd));
+      return await this.#scope.start(opened, (fd) => adoptDescriptor(thread, fd));
     } catch (error) {
       if ((error as SystemError).code !== 'ENXIO') throw error;
       return this.#open(this.#target, O_WRONLY, 0);
@@ -180,7 +180,9 @@ export class FileCopy {
     } catch (error) {
       // CIFS does not let everybody change modes.
       const isEperm = (error as SystemError).code === 'EPERM';
-      if (!isEperm || (await statfs(this.#target)).type !== CIFS_MAGIC) throw error;
+      // statfs is Node's, and would look where an authority might not.
+      const mayLook = this.#scope.authority === undefined;
+      if (!isEperm || !mayLook || (await statfs(this.#target)).type !== CIFS_MAGIC) throw error;
     }
   }
 

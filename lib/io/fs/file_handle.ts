@@ -10,6 +10,7 @@ import type { BigIntStats, Stats } from 'node:fs';
 import { errnoOf } from '../../base/errno.ts';
 import { systemError } from '../../base/errors.ts';
 import { fulfilledOperation, type Operation, rejectedOperation } from '../../base/operation.ts';
+import { CONFINE_TO_READING, type Confinable } from '../authority.ts';
 import { type BufferLike, checkedBytes } from '../buffers.ts';
 import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
@@ -62,7 +63,7 @@ function emptyRead<B>(file: OpenFile, buffer: B): Operation<ReadResult<B>> {
   return fulfilledOperation({ bytesRead: 0, buffer });
 }
 
-export class FileHandle extends EventEmitter {
+export class FileHandle extends EventEmitter implements Confinable {
   // dist/ is minified; this is the name that inspect() shows.
   static override readonly name = 'FileHandle';
   readonly #file: OpenFile;
@@ -72,6 +73,11 @@ export class FileHandle extends EventEmitter {
   constructor(fd: number, flags: number, isDirect = false) {
     super();
     this.#file = new OpenFile(fd, flags, isDirect);
+  }
+
+  /** For authorities: from now on nothing may be changed through it. */
+  [CONFINE_TO_READING](): void {
+    this.#file.isConfinedToReading = true;
   }
 
   /** The descriptor, -1 after close(). */

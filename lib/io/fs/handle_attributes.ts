@@ -8,7 +8,7 @@ import type { Operation } from '../../base/operation.ts';
 import { currentThread } from '../current_thread.ts';
 import type { OpenFile } from '../open_file.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
-import { type Decode, type Request, start } from '../path_operation.ts';
+import { type Decode, type Request, startUnguarded } from '../path_operation.ts';
 import {
   checkedFileLength,
   checkedSeconds,
@@ -41,6 +41,20 @@ function call(
   return attempt(() => callVoid(make(file.checkedFd(name)), options));
 }
 
+// As call(), for what a descriptor that was opened for reading allows too.
+function change(
+  file: OpenFile,
+  name: string,
+  options: OperationOptions | undefined,
+  make: (fd: number) => Request,
+): Operation<void> {
+  return call(file, name, options, (fd) => {
+    const request = make(fd);
+    file.checkMayChange(name);
+    return request;
+  });
+}
+
 export function statFile(
   file: OpenFile,
   options: (OperationOptions & { bigint?: boolean }) | undefined,
@@ -49,7 +63,7 @@ export function statFile(
     const request = { opcode: abi.OP_STAT, syscall: 'fstat', fd: file.checkedFd('fstat') };
     checkOptions(options);
     const decode = options?.bigint === true ? toBigIntStats : toStats;
-    return attachOptions(start(currentThread(), request, decode), options);
+    return attachOptions(startUnguarded(currentThread(), request, decode), options);
   });
 }
 
@@ -68,7 +82,7 @@ export function truncateFile(
   length: number | undefined,
   options: OperationOptions | undefined,
 ): Operation<void> {
-  return call(file, 'ftruncate', options, (fd) => ({
+  return change(file, 'ftruncate', options, (fd) => ({
     opcode: abi.OP_TRUNCATE,
     syscall: 'ftruncate',
     fd,
@@ -81,7 +95,7 @@ export function chmodFile(
   mode: number | string,
   options: OperationOptions | undefined,
 ): Operation<void> {
-  return call(file, 'fchmod', options, (fd) => ({
+  return change(file, 'fchmod', options, (fd) => ({
     opcode: abi.OP_CHMOD,
     syscall: 'fchmod',
     fd,
@@ -95,7 +109,7 @@ export function chownFile(
   gid: number,
   options: OperationOptions | undefined,
 ): Operation<void> {
-  return call(file, 'fchown', options, (fd) => ({
+  return change(file, 'fchown', options, (fd) => ({
     opcode: abi.OP_CHOWN,
     syscall: 'fchown',
     fd,
@@ -110,7 +124,7 @@ export function utimesFile(
   mtime: TimeLike,
   options: OperationOptions | undefined,
 ): Operation<void> {
-  return call(file, 'futimes', options, (fd) => ({
+  return change(file, 'futimes', options, (fd) => ({
     opcode: abi.OP_UTIMES,
     syscall: 'futime',
     fd,
@@ -124,7 +138,7 @@ export function allocateFile(
   length: number,
   options: AllocateOptions | undefined,
 ): Operation<void> {
-  return call(file, 'fallocate', options, (fd) => {
+  return change(file, 'fallocate', options, (fd) => {
     checkAllocation(offset, length);
     const argument0 = options?.keepSize === true ? FALLOC_FL_KEEP_SIZE : 0;
     const range = { position: offset, value: length, argument0 };

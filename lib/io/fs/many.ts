@@ -6,13 +6,14 @@ import type { BigIntStats, Stats } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
 import { invalidArgType, outOfRange } from '../../base/errors.ts';
 import { type Operation, rejectedOperation } from '../../base/operation.ts';
+import { currentFileAuthority } from '../authority.ts';
 import { currentThread } from '../current_thread.ts';
 import { ManyOperation, type Settled } from '../many_operation.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
 import { start } from '../path_operation.ts';
 import { checkedFlags } from './open.ts';
-import { startRead } from './read_file.ts';
+import { startReadUnder } from './read_file.ts';
 import { decodeBigIntStats, decodeLazyStats } from './stats.ts';
 import { checkedEncoding, checkedLimit, optionsOf } from './whole_file_arguments.ts';
 
@@ -67,8 +68,9 @@ export function readMany(
     checkOptions(given);
     const thread = currentThread();
     const flags = checkedFlags('r');
+    const authority = currentFileAuthority();
     const startOne = (index: number): Operation<Buffer | string> =>
-      startRead(thread, { path: checked[index], flags }, encoding, limit);
+      startReadUnder(authority, thread, { path: checked[index], flags }, encoding, limit);
     return attachOptions(new ManyOperation(checked.length, concurrency, startOne), given);
   } catch (error) {
     return rejectedOperation(error);
@@ -94,11 +96,13 @@ export function statMany(
     checkOptions(options);
     const thread = currentThread();
     const read = options?.bigint === true ? decodeBigIntStats : decodeLazyStats;
+    const authority = currentFileAuthority();
     const startOne = (index: number): Operation<Stats | BigIntStats> =>
       start(
         thread,
         { opcode: abi.OP_STAT, syscall: 'stat', path: checked[index] },
         (_r, _f, source) => read(source),
+        authority,
       );
     return attachOptions(new ManyOperation(checked.length, concurrency, startOne), options);
   } catch (error) {

@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
 import { invalidArgType, invalidArgValue, outOfRange } from '../../base/errors.ts';
 import { type Operation, rejectedOperation } from '../../base/operation.ts';
+import { currentFileAuthority } from '../authority.ts';
 import { currentThread } from '../current_thread.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
@@ -88,7 +89,8 @@ export function open(
     checkOptions(options);
     const request = { opcode: abi.OP_OPEN, syscall: 'open', path: checked, argument0, argument1 };
     const decode = (argument0 & O_DIRECT) === 0 ? toHandle : toDirectHandle;
-    return attachOptions(start(currentThread(), request, decode), options);
+    const authority = currentFileAuthority();
+    return attachOptions(start(currentThread(), request, decode, authority), options);
   } catch (error) {
     return rejectedOperation(error);
   }

@@ -8,12 +8,20 @@ import { constants as fsConstants } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
 import { NephriteError } from '../../base/errors.ts';
 import type { Operation } from '../../base/operation.ts';
+import { currentFileAuthority, type FileAuthority } from '../authority.ts';
+import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
 import type { IoOperation } from '../io_operation.ts';
 import type { IoThread } from '../io_thread.ts';
 import type { OpenGate } from '../open_gate.ts';
-import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
+import {
+  attachOptions,
+  type Cancellable,
+  checkOptions,
+  type OperationOptions,
+} from '../operation_options.ts';
 import { WholeFileOperation, type WholeFileTarget } from '../whole_file_operation.ts';
+import { withDescriptor } from './descriptors.ts';
 import { checkedFlags } from './open.ts';
 import { isWorthTrying, ReadSmallFile } from './read_small_file.ts';
 import { checkedEncoding, checkedLimit, gateOf, optionsOf } from './whole_file_arguments.ts';
@@ -114,8 +122,30 @@ export class ReadFileOperation extends WholeFileOperation<Buffer | string> {
   }
 }
 
+/** As startRead(), under the authority that was in force when the call was made. */
+export function startReadUnder(
+  authority: FileAuthority | undefined,
+  thread: IoThread,
+  target: WholeFileTarget,
+  encoding: BufferEncoding | undefined,
+  limit: number,
+): Cancellable<Buffer | string> {
+  const { path, flags = O_RDONLY } = target;
+  if (authority === undefined || path === undefined) {
+    return startRead(thread, target, encoding, limit);
+  }
+  return new CompositeOperation<Buffer | string>(
+    thread,
+    (scope) =>
+      withDescriptor(scope, path, flags, 'open', async (fd) =>
+        scope.run(() => startRead(thread, { fd }, encoding, limit)),
+      ),
+    authority,
+  );
+}
+
 /** Starts reading one file, the quickest way that gives the same result. */
-export function startRead(
+function startRead(
   thread: IoThread,
   target: WholeFileTarget,
   encoding: BufferEncoding | undefined,
@@ -145,5 +175,6 @@ export function readWhole(
   const encoding = checkedEncoding(given?.encoding);
   const limit = checkedLimit(given?.limit);
   checkOptions(given);
-  return attachOptions(startRead(currentThread(), target, encoding, limit), given);
+  const authority = currentFileAuthority();
+  return attachOptions(startReadUnder(authority, currentThread(), target, encoding, limit), given);
 }

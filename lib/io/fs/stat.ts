@@ -3,6 +3,7 @@
 import type { BigIntStats, Stats } from 'node:fs';
 import * as abi from '../../abi/layout.ts';
 import { type Operation, rejectedOperation } from '../../base/operation.ts';
+import { currentFileAuthority } from '../authority.ts';
 import { currentThread } from '../current_thread.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
@@ -25,10 +26,13 @@ function statPath(
 ): Operation<Stats> {
   try {
     const request = { opcode: abi.OP_STAT, syscall, path: checkedPath(path), flags };
-    if (options === undefined || options === null) return start(currentThread(), request, toStats);
+    const authority = currentFileAuthority();
+    if (options === undefined || options === null) {
+      return start(currentThread(), request, toStats, authority);
+    }
     checkOptions(options);
     const decode = options.bigint === true ? toBigIntStats : toStats;
-    return attachOptions(start(currentThread(), request, decode), options);
+    return attachOptions(start(currentThread(), request, decode, authority), options);
   } catch (error) {
     return rejectedOperation(error);
   }

@@ -6,16 +6,23 @@ import * as abi from '../../abi/layout.ts';
 import { invalidArgType, type SystemError } from '../../base/errors.ts';
 import type { Operation } from '../../base/operation.ts';
 import type { Chunk } from '../../ring/buffer_pool.ts';
+import { currentFileAuthority } from '../authority.ts';
 import { type BufferLike, checkedBytes, detachedError } from '../buffers.ts';
 import { CompositeOperation } from '../composite.ts';
 import { currentThread } from '../current_thread.ts';
 import type { IoThread } from '../io_thread.ts';
 import { closedError, OpenFile } from '../open_file.ts';
 import type { OpenGate } from '../open_gate.ts';
-import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
+import {
+  attachOptions,
+  type Cancellable,
+  checkOptions,
+  type OperationOptions,
+} from '../operation_options.ts';
 import { type Request, startVoid } from '../path_operation.ts';
 import { FILE_POSITION, WriteOperation } from '../transfer.ts';
 import { WholeFileOperation, type WholeFileTarget } from '../whole_file_operation.ts';
+import { withDescriptor } from './descriptors.ts';
 import { checkedFlags, checkedMode } from './open.ts';
 import { checkedEncoding, gateOf, optionsOf } from './whole_file_arguments.ts';
 
@@ -154,7 +161,36 @@ export function writeWhole(
   const thread = currentThread();
   if (isParts(data)) return attachOptions(writeParts(thread, whole, data, encoding), given);
   const bytes = toBytes(data, encoding);
-  const operation = new WriteFileOperation(thread, whole, gateOf(thread), bytes);
+  const isGuarded = whole.path !== undefined && currentFileAuthority() !== undefined;
+  const startWhole = isGuarded ? writeUnder : startWriteFile;
+  return attachOptions(startWhole(thread, whole, bytes), given);
+}
+
+function startWriteFile(
+  thread: IoThread,
+  target: WholeFileTarget,
+  bytes: Uint8Array,
+): Cancellable<void> {
+  const operation = new WriteFileOperation(thread, target, gateOf(thread), bytes);
   operation.start();
-  return attachOptions(operation, given);
+  return operation;
+}
+
+// Under the authority of now: its open is a request like any other.
+function writeUnder(
+  thread: IoThread,
+  target: WholeFileTarget,
+  bytes: Uint8Array,
+): Cancellable<void> {
+  const { path = '', flags = 0, mode, isFlushed } = target;
+  return new CompositeOperation<void>(thread, (scope) =>
+    withDescriptor(
+      scope,
+      path,
+      flags,
+      'open',
+      async (fd) => scope.run(() => startWriteFile(thread, { fd, isFlushed }, bytes)),
+      mode,
+    ),
+  );
 }

@@ -14,7 +14,7 @@ import { writeEntry } from '../../../lib/io/entry.ts';
 import { IoOperation } from '../../../lib/io/io_operation.ts';
 import { IoThread } from '../../../lib/io/io_thread.ts';
 import { OpenFile } from '../../../lib/io/open_file.ts';
-import { start } from '../../../lib/io/path_operation.ts';
+import { startUnguarded } from '../../../lib/io/path_operation.ts';
 import { ReadOperation } from '../../../lib/io/transfer.ts';
 
 const ENOMEM = -12;
@@ -63,7 +63,7 @@ describe('io thread', () => {
 
   const openFile = async (): Promise<OpenFile> => {
     const request = { opcode: abi.OP_OPEN, syscall: 'open', path };
-    const fd = await start(thread, request, (result) => result);
+    const fd = await startUnguarded(thread, request, (result) => result);
     return new OpenFile(fd, abi.COMPLETION_KIND_MASK & (0o100000 >> 12), false);
   };
   const read = (file: OpenFile, bytes: number): ReadOperation<Buffer> => {
@@ -78,7 +78,7 @@ describe('io thread', () => {
     arenasLeft = 0;
     await expect(read(file, 1000)).rejects.toMatchObject({ code: 'ENOMEM', syscall: 'mmap' });
     const request = { opcode: abi.OP_STAT, syscall: 'stat', path };
-    expect(await start(thread, request, (result) => result)).toBe(0);
+    expect(await startUnguarded(thread, request, (result) => result)).toBe(0);
     arenasLeft = Infinity;
     expect((await read(file, 1000)).bytesRead).toBe(1000);
   });
