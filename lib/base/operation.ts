@@ -9,6 +9,8 @@ import { AsyncResource } from 'node:async_hooks';
 import { type InspectOptions, inspect } from 'node:util';
 import { invariant } from './assert.ts';
 import { NephriteError } from './errors.ts';
+import { type OperationOwner, operationOwner } from './operation_owner.ts';
+import { chargeReductions, Suspension, unwinding, type Waitable } from './suspension.ts';
 
 export const PENDING = 0;
 export const FULFILLED = 1;
@@ -30,7 +32,7 @@ type OnRejected<B> = ((reason: any) => B | PromiseLike<B>) | null | undefined;
  * The result of every I/O call: waitable by `await`, `yield*`, then/catch/finally. Settles exactly
  * once. A Promise in all but class: `Promise.resolve(op)` makes a real one.
  */
-export class Operation<T> implements Promise<T> {
+export class Operation<T> implements Promise<T>, Waitable {
   // dist/ is minified; this is the name that tools show.
   static readonly name: string = 'Operation';
   #state: OperationState = PENDING;
@@ -38,9 +40,15 @@ export class Operation<T> implements Promise<T> {
   // A ring through nextWaiter: the last one's next is the first one.
   #lastWaiter: OperationWaiter | undefined = undefined;
   // Set when a failure found no waiter: Node's own machinery then reports or forgives it. Null once
-  // somebody has looked at the outcome.
+  // somebody has looked at the outcome, or nobody will.
   #unobserved: Promise<never> | undefined | null = undefined;
   #housekeeper: OperationWaiter | undefined = undefined;
+  /** The task that cancels it when it ends; links of that task's list. @internal */
+  owner: OperationOwner | undefined = undefined;
+  /** @internal */
+  nextOwned: Operation<unknown> | undefined = undefined;
+  /** @internal */
+  previousOwned: Operation<unknown> | undefined = undefined;
 
   get state(): OperationState {
     return this.#state;
@@ -75,6 +83,11 @@ export class Operation<T> implements Promise<T> {
    * AbortError (cause: `reason`), or the value if that was faster. No effect once settled.
    */
   cancel(_reason?: unknown): void {}
+
+  /** What somebody who waits for it waits for, in dumps. */
+  describeWait(): string {
+    return 'operation';
+  }
 
   /** Calls the waiter once, at settlement; at once (synchronously) when already settled. */
   subscribe(waiter: OperationWaiter): void {
@@ -143,7 +156,9 @@ export class Operation<T> implements Promise<T> {
     invariant(this.#state === PENDING, 'operation settles once', this.#state, state);
     this.#state = state;
     this.#value = value;
-    if (this.#lastWaiter === undefined && state === REJECTED) this.#reportUnobserved();
+    if (this.owner !== undefined) this.owner.disown(this);
+    const isUnobserved = this.#lastWaiter === undefined && this.#unobserved !== null;
+    if (isUnobserved && state === REJECTED) this.#reportUnobserved();
     if (this.#housekeeper !== undefined) this.#settleHousekeeper(this.#housekeeper);
     else if (this.#lastWaiter !== undefined) this.notify();
   }
@@ -179,6 +194,8 @@ export class Operation<T> implements Promise<T> {
     // Two handlers: `await`, Promise.resolve() and the like, whose callers continue in their own
     // context. Telling them from a user's two costs 110 ns an await (measured), so those do not.
     const isAwait = typeof onFulfilled === 'function' && typeof onRejected === 'function';
+    const guarded = isAwait ? operationOwner.guardAwait?.(this) : undefined;
+    if (guarded !== undefined) return guarded.then(onFulfilled, onRejected) as Operation<A | B>;
     const derived = new DerivedOperation<A | B>(
       (isAwait ? onFulfilled : inContext(onFulfilled)) as OnFulfilled<unknown, A | B>,
       (isAwait ? onRejected : inContext(onRejected)) as OnRejected<A | B>,
@@ -306,16 +323,18 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
 }
 
 /** The iterator behind `yield* op`. Its return() never yields: cancellation is the scheduler's. */
-export class OperationIterator<T> implements Iterator<Operation<T>, T, unknown> {
-  readonly #operation: Operation<T>;
+export class OperationIterator<T> extends Suspension implements Iterator<Suspension, T, unknown> {
+  static override readonly name: string = 'OperationIterator';
+  override readonly waitable: Operation<T>;
   #hasYielded = false;
 
   constructor(operation: Operation<T>) {
-    this.#operation = operation;
+    super();
+    this.waitable = operation;
   }
 
-  next(): IteratorResult<Operation<T>, T> {
-    const operation = this.#operation;
+  next(): IteratorResult<Suspension, T> {
+    const operation = this.waitable;
     if (operation.state === PENDING) {
       if (this.#hasYielded) {
         throw new NephriteError(
@@ -324,19 +343,28 @@ export class OperationIterator<T> implements Iterator<Operation<T>, T, unknown> 
         );
       }
       this.#hasYielded = true;
-      return { done: false, value: operation };
+      unwinding.trace?.arrived(this.next);
+      return this;
+    }
+    // A loop over operations that are always ready must give way too.
+    if (!this.#hasYielded && chargeReductions(1)) {
+      this.#hasYielded = true;
+      unwinding.trace?.arrived(this.next);
+      return this;
     }
     operation.markObserved();
     if (operation.state === REJECTED) throw operation.settledValue;
     return { done: true, value: operation.settledValue as T };
   }
 
-  return(value?: T): IteratorResult<Operation<T>, T> {
-    return { done: true, value: value as T };
+  // Not `value?`: the type of a `yield*` is that of next() and of this parameter.
+  return(value: T): IteratorResult<Suspension, T> {
+    unwinding.trace?.left(this.return);
+    return { done: true, value };
   }
 
   /** Without it, generator.throw(error) would become a TypeError at the `yield*`. */
-  throw(error: unknown): IteratorResult<Operation<T>, T> {
+  throw(error: unknown): IteratorResult<Suspension, T> {
     throw error;
   }
 }

@@ -122,6 +122,21 @@ export function currentThread(): IoThread {
   return thread;
 }
 
+/** This thread's poller if it was opened; asking does not open it. */
+export function openedThread(): IoThread | undefined {
+  return thread;
+}
+
+/**
+ * Makes another poller this thread's until it is called again: the test runtime, whose tasks do
+ * their I/O on a simulated one. Returns the one before.
+ */
+export function exchangeThread(other: IoThread | undefined): IoThread | undefined {
+  const before = thread;
+  thread = other;
+  return before;
+}
+
 /**
  * Installs a poller of the caller's making, for simulations and tests.
  * @throws ERR_BACKEND_STARTED after the first operation

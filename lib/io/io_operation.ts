@@ -5,6 +5,7 @@
 // Not here: slots, the pump (io_thread.ts), signals and timeouts (operation_options.ts).
 import { AbortError } from '../base/errors.ts';
 import { Operation } from '../base/operation.ts';
+import { ownOperation } from '../base/operation_owner.ts';
 import type { IoThread } from './io_thread.ts';
 import type { WaitingList } from './waiting_list.ts';
 
@@ -24,6 +25,7 @@ export abstract class IoOperation<T> extends Operation<T> {
   constructor(thread: IoThread) {
     super();
     this.thread = thread;
+    ownOperation(this);
   }
 
   /**

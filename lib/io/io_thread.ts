@@ -54,9 +54,14 @@ export class IoThread {
   readonly #stopped: IoOperation<unknown>[] = [];
   #isArmed = false;
   #isPumping = false;
+  // A scheduler's turn flushes by itself, once for all that its tasks start.
+  #isHeld = false;
   #burstStartMs = 0;
   #isClosed = false;
-  readonly #pump = (): void => this.pump();
+  // Whoever pumped in the meantime has flushed what it was armed for.
+  readonly #pump = (): void => {
+    if (this.#isArmed) this.pump();
+  };
   readonly #pumpImmediate = (): void => {
     this.#burstStartMs = performance.now();
     this.pump();
@@ -200,9 +205,24 @@ export class IoThread {
   #arm(): void {
     this.#isArmed = true;
     // The pump itself looks again before it ends.
-    if (this.#isPumping) return;
+    if (this.#isPumping || this.#isHeld) return;
     if (performance.now() - this.#burstStartMs < TICK_MS_MAX) process.nextTick(this.#pump);
     else setImmediate(this.#pumpImmediate);
+  }
+
+  /** Between hold() and release() whoever called them pumps; nothing is armed. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    if (this.#isArmed) this.#arm();
+  }
+
+  /** Something is to be flushed, or in flight. */
+  get isBusy(): boolean {
+    return this.#isArmed || this.#freeCount < this.memory.slotCapacity;
   }
 
   /** Flushes what was submitted and delivers what has completed. */

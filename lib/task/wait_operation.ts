@@ -101,6 +101,8 @@ function givenBack(): NephriteError {
   );
 }
 
+const RESOLVED = Promise.resolve();
+
 // Handlers of then() run in a microtask of their own, as with promises: neither inside the call of
 // the other party, nor nested into each other until the stack is full.
 class DeferredWaiter implements OperationWaiter {
@@ -112,7 +114,8 @@ class DeferredWaiter implements OperationWaiter {
   }
 
   operationSettled(operation: Operation<unknown>): void {
-    queueMicrotask(() => this.#waiter.operationSettled(operation));
+    // A third of what queueMicrotask() costs, which makes an AsyncResource (measured, 170 ns).
+    RESOLVED.then(() => this.#waiter.operationSettled(operation));
   }
 }
 

@@ -1,0 +1,200 @@
+// RuntimeBus: the only way the state of a scheduler is changed (S-16), and where rights are checked
+// (S-20), never in scheduling code. Each command has two lowerings with equal semantics: a method,
+// and a generic entry { opcode, subcode, arguments } (execute, submit).
+// Owner: one per scheduler, its thread. Invariants: a command is checked whole before it changes
+// anything; every command and every decision is written to the tap while somebody listens.
+// Not here: queues and budgets (scheduler/), what the ids are (commands.ts).
+import { NephriteError } from '../base/errors.ts';
+import { ManualOperation, type Operation } from '../base/operation.ts';
+import { captureContext } from '../task/async_context.ts';
+import type { CommandSink, TaskEngine, TaskRights, TaskSettings } from '../task/command_sink.ts';
+import { currentTask } from '../task/current.ts';
+import { isDescendant } from '../task/family.ts';
+import { applySettings } from '../task/settings.ts';
+import { CANCEL_REQUESTED } from '../task/state.ts';
+import { labelOf, Task } from '../task/task.ts';
+import { checkBody, type TaskBody } from '../task/task_body.ts';
+import type { Clock } from '../time/timer_port.ts';
+import * as commands from './commands.ts';
+import { type CommandEntry, executeEntry } from './generic_entry.ts';
+import type { SchedulerPort } from './scheduler_port.ts';
+import { Tap, type TapListener } from './tap.ts';
+
+// Entries that wait to be drained.
+const INBOX_MAX = 65536;
+
+interface InboxItem {
+  readonly entry: CommandEntry;
+  readonly issuer: Task | undefined;
+  readonly result: ManualOperation<unknown>;
+}
+
+export class RuntimeBus implements CommandSink {
+  readonly port: SchedulerPort;
+  /** Of code outside any task. */
+  readonly rights: TaskRights;
+  /** @internal */
+  readonly taps = new Tap();
+  #lastTaskId = 0;
+  #inbox: InboxItem[] = [];
+
+  constructor(port: SchedulerPort, rights: TaskRights) {
+    this.port = port;
+    this.rights = rights;
+  }
+
+  get clock(): Clock {
+    return this.port.clock;
+  }
+
+  get defaultEngine(): TaskEngine {
+    return this.port.defaultEngine;
+  }
+
+  /** Calls `listener` for every command and decision; returns a function that ends it. */
+  tap(listener: TapListener): () => void {
+    return this.taps.open(listener);
+  }
+
+  /** @internal */
+  trace(opcode: number, subcode: number, taskId: number, detail: unknown): void {
+    this.taps.write(this.port.lastNowMs, opcode, subcode, taskId, detail);
+  }
+
+  spawn<T, A extends unknown[]>(
+    body: TaskBody<T, A>,
+    args: A,
+    settings: TaskSettings | undefined,
+    parent: Task | undefined,
+  ): Task<T> {
+    checkBody(body);
+    const { port } = this;
+    const rights = parent === undefined ? this.rights : parent.rights;
+    if (!rights.spawn) throw denied('spawn', body.name);
+    const engine = settings?.engine ?? (parent === undefined ? port.defaultEngine : parent.engine);
+    port.checkAdmission(engine);
+    const task = new Task<T>(
+      ++this.#lastTaskId,
+      this,
+      body as TaskBody<T, never>,
+      args,
+      engine,
+      settings?.rights ?? rights,
+      parent,
+      port.lastNowMs,
+    );
+    task.context = captureContext(parent === undefined);
+    if (settings !== undefined || parent?.extras !== undefined) applySettings(task, settings);
+    if (this.taps.isOpen) this.trace(commands.OP_SPAWN, 0, task.id, { name: task.name });
+    port.admit(task as Task, parent !== undefined);
+    return task;
+  }
+
+  /** @internal */
+  wait(task: Task, waitable: Operation<unknown>): void {
+    if (this.taps.isOpen) this.trace(commands.OP_WAIT, 0, task.id, waitable.describeWait());
+    this.port.suspend(task, waitable);
+  }
+
+  /** @internal */
+  yield(task: Task): void {
+    if (this.taps.isOpen) this.trace(commands.OP_YIELD, 0, task.id, undefined);
+    this.port.requeue(task);
+  }
+
+  wake(task: Task): void {
+    if (this.taps.isOpen) {
+      this.trace(commands.OP_WAKE, commands.WAKE_SETTLED, task.id, undefined);
+    }
+    this.port.makeRunnable(task);
+  }
+
+  cancel(task: Task, reason: unknown, issuer: Task | undefined): boolean {
+    const isOther = issuer !== undefined && issuer !== task && !issuer.rights.cancelOthers;
+    if (isOther && !isDescendant(task, issuer)) throw denied('cancelOthers', labelOf(task));
+    if (this.taps.isOpen) this.trace(commands.OP_CANCEL, 0, task.id, undefined);
+    return this.port.requestCancel(task, reason);
+  }
+
+  queryCancellation(task: Task): boolean {
+    if (this.taps.isOpen) this.trace(commands.OP_QUERY_CANCELLATION, 0, task.id, undefined);
+    return (task.word & CANCEL_REQUESTED) !== 0;
+  }
+
+  giveWay(): PromiseLike<void> {
+    if (this.taps.isOpen) this.trace(commands.OP_RESUME, 0, 0, undefined);
+    return this.port.giveWay();
+  }
+
+  registerEngine(config: unknown, issuer: Task | undefined = currentTask()): unknown {
+    this.#requireConfigure(issuer, 'register an engine');
+    const engine = this.port.registerEngine(config) as TaskEngine;
+    if (this.taps.isOpen) this.trace(commands.OP_REGISTER_ENGINE, 0, 0, engine.engineId);
+    return engine;
+  }
+
+  updateEngine(
+    engineId: string,
+    changes: unknown,
+    issuer: Task | undefined = currentTask(),
+  ): unknown {
+    this.#requireConfigure(issuer, `update engine ${engineId}`);
+    const engine = this.port.updateEngine(engineId, changes);
+    if (this.taps.isOpen) this.trace(commands.OP_UPDATE_ENGINE, 0, 0, engineId);
+    return engine;
+  }
+
+  #requireConfigure(issuer: Task | undefined, what: string): void {
+    if (!(issuer === undefined ? this.rights : issuer.rights).configure) {
+      throw denied('configure', what);
+    }
+  }
+
+  /**
+   * The generic lowering, carried out at once. @throws ERR_COMMAND_UNKNOWN and what the command
+   * throws
+   */
+  execute(entry: CommandEntry): unknown {
+    return executeEntry(this, entry, currentTask());
+  }
+
+  /**
+   * The generic lowering, carried out in the drain-bus phase of the next turn, in order.
+   * @throws ERR_QUEUE_FULL when 65,536 entries wait
+   */
+  submit(entry: CommandEntry): Operation<unknown> {
+    if (this.#inbox.length >= INBOX_MAX) {
+      throw new NephriteError('ERR_QUEUE_FULL', `the bus holds ${INBOX_MAX} entries already`);
+    }
+    const result = new ManualOperation<unknown>();
+    this.#inbox.push({ entry, issuer: currentTask(), result });
+    this.port.requestTurn();
+    return result;
+  }
+
+  /** Carries out what was submitted before the call. @internal */
+  drain(): void {
+    if (this.#inbox.length === 0) return;
+    const items = this.#inbox;
+    this.#inbox = [];
+    for (const { entry, issuer, result } of items) {
+      try {
+        result.resolveWith(executeEntry(this, entry, issuer));
+      } catch (error) {
+        result.rejectWith(error);
+      }
+    }
+  }
+
+  get hasEntries(): boolean {
+    return this.#inbox.length > 0;
+  }
+}
+
+/** The running task was not granted `capability`. */
+export function denied(capability: string, given: string): NephriteError {
+  return new NephriteError(
+    'ERR_CAPABILITY_DENIED',
+    `the running task lacks the capability "${capability}" (${given})`,
+  );
+}

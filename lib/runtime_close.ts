@@ -1,0 +1,67 @@
+// Close of a runtime: drain, cancel, force, within a deadline, with a report.
+// Owner: one runtime. Invariants: never waits longer than asked; closing twice gives the same
+// report; no task starts once closing has begun.
+
+import { NephriteError } from './base/errors.ts';
+import type { Scheduler } from './scheduler/scheduler.ts';
+import { labelOf, type Task } from './task/task.ts';
+
+export interface CloseOptions {
+  /** Milliseconds that tasks get to end by themselves, >= 0; default Infinity. */
+  readonly deadline?: number | undefined;
+}
+
+/** How the tasks ended that were there when close() was called. */
+export interface CloseReport {
+  /** Ended by themselves. */
+  readonly drained: number;
+  /** Were cancelled when the deadline had passed, and have ended. */
+  readonly cancelled: number;
+  /** Did not end although cancelled; left behind: 'name #id (what it waits for)'. */
+  readonly abandoned: readonly string[];
+}
+
+// What a cancelled task gets for its `finally` blocks.
+const GRACE_MS = 1000;
+
+/** Waits until the scheduler has no tasks, at most `timeoutMs`. True if it has none. */
+function untilIdle(
+  scheduler: Scheduler,
+  onIdle: (listener: () => void) => void,
+  timeoutMs: number,
+) {
+  return new Promise<boolean>((resolve) => {
+    if (scheduler.live.count === 0) {
+      resolve(true);
+      return;
+    }
+    const timer =
+      timeoutMs === Infinity ? undefined : setTimeout(() => resolve(false), Math.ceil(timeoutMs));
+    onIdle(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
+
+export async function closeScheduler(
+  scheduler: Scheduler,
+  onIdle: (listener: () => void) => void,
+  deadlineMs: number,
+): Promise<CloseReport> {
+  scheduler.isClosed = true;
+  const there: Task[] = [...scheduler.live];
+  if (await untilIdle(scheduler, onIdle, deadlineMs)) {
+    return { drained: there.length, cancelled: 0, abandoned: [] };
+  }
+  const late = [...scheduler.live];
+  const reason = new NephriteError('ERR_RUNTIME_CLOSED', 'the runtime was closed');
+  for (const task of late) task.sink.cancel(task, reason, undefined);
+  await untilIdle(scheduler, onIdle, GRACE_MS);
+  const abandoned = [...scheduler.live];
+  return {
+    drained: there.length - late.length,
+    cancelled: late.length - abandoned.length,
+    abandoned: abandoned.map((task) => `${labelOf(task)} (${task.waitCondition ?? task.state})`),
+  };
+}

@@ -1,0 +1,60 @@
+// Completion: what follows from a task's end: its outcome is written, its open operations are
+// cancelled, those who wait are told, and a failure that nobody asked for is reported, once.
+// Owner: the scheduler. Invariants: exactly one outcome; nothing the task held is kept by it.
+// Not here: which outcome it is (dispatch.ts).
+import { invariant } from '../base/assert.ts';
+import { abandonOwned } from '../task/async_body.ts';
+import type { CompletionOperation } from '../task/join.ts';
+import type { Outcome } from '../task/outcome.ts';
+import { COMPLETED, completed, OBSERVED, stateOf } from '../task/state.ts';
+import type { Task } from '../task/task.ts';
+
+/** Writes the outcome and tells everybody. Returns whether somebody is owed a report of a failure. */
+export function completeTask(
+  task: Task,
+  status: Outcome<unknown>['status'],
+  value: unknown,
+): boolean {
+  invariant(task.outcomeStatus === undefined, 'one outcome', task.outcomeStatus, status);
+  task.word = completed(task.word);
+  task.outcomeStatus = status;
+  task.outcomeValue = value;
+  task.frame = undefined;
+  task.execution = undefined;
+  task.waitingFor = undefined;
+  task.context = undefined;
+  task.args = undefined;
+  if (task.firstOwned !== undefined) abandonOwned(task);
+  const { extras } = task;
+  if (extras !== undefined) extras.completed();
+  extras?.watcher?.taskCompleted(task);
+  tellJoins(task);
+  const isFailed = status === 'failure' || status === 'trap';
+  return isFailed && (task.word & OBSERVED) === 0;
+}
+
+function tellJoins(task: Task): void {
+  let join: CompletionOperation<unknown> | undefined = task.firstJoin;
+  task.firstJoin = undefined;
+  task.lastJoin = undefined;
+  while (join !== undefined) {
+    const next: CompletionOperation<unknown> | undefined = join.nextJoin;
+    join.nextJoin = undefined;
+    join.previousJoin = undefined;
+    join.taskCompleted();
+    join = next;
+  }
+}
+
+/**
+ * A failure without an observer: kept for the parent as long as it runs (it may join later, as in
+ * `first = spawn(...); b = load(); first.join()`); returns it when nobody is left who could.
+ */
+export function unobservedFailure(task: Task): Task | undefined {
+  const { parent } = task;
+  if (parent === undefined || stateOf(parent.word) === COMPLETED) return task;
+  const extras = parent.ensureExtras();
+  extras.failedChildren ??= [];
+  extras.failedChildren.push(task);
+  return undefined;
+}

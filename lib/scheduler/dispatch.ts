@@ -1,0 +1,142 @@
+// Dispatch: one slice of one task, from Runnable to Runnable, Waiting or Completed.
+// Owner: the scheduler. Invariants: cancellation is delivered at suspension points only, when what
+// the task waited for has settled (its target's completion, never earlier); a trap lets `finally`
+// blocks run before it becomes the outcome; a step never throws.
+// Not here: which task runs (run_queue.ts), how a body is stepped (task/execution.ts).
+import type { Operation } from '../base/operation.ts';
+import { FULFILLED } from '../base/operation.ts';
+import {
+  STEP_COMPLETED,
+  STEP_PREEMPTED,
+  STEP_SUSPENDED,
+  STEP_THROWN,
+  type StepCode,
+  startBody,
+  step,
+} from '../task/execution.ts';
+import { joinCycle } from '../task/join.ts';
+import { disposeLate } from '../task/late_value.ts';
+import { suppress, TaskCancelledError, type TrapInfo } from '../task/outcome.ts';
+import {
+  ASYNC_BODY,
+  CANCEL_REQUESTED,
+  isCancellable,
+  STARTED,
+  UNWINDING,
+  WAIT_CANCELLED,
+} from '../task/state.ts';
+import { labelOf, type Task } from '../task/task.ts';
+
+/** How a slice ended. Success, failure, trap and cancelled: the task is over, with step.value. */
+export const SLICE_WAITS = 0;
+export const SLICE_GIVES_WAY = 1;
+export const SLICE_SUCCESS = 2;
+export const SLICE_FAILURE = 3;
+export const SLICE_TRAP = 4;
+export const SLICE_CANCELLED = 5;
+export type Slice = 0 | 1 | 2 | 3 | 4 | 5;
+
+/** Runs the task's body up to its next suspension. The task is Running. */
+export function runSlice(task: Task): Slice {
+  let code = firstStep(task);
+  for (;;) {
+    if (code === STEP_SUSPENDED) {
+      const cycle = joinCycle(task, step.value);
+      if (cycle === undefined) return SLICE_WAITS;
+      const join = step.value as Operation<unknown>;
+      join.markObserved();
+      join.cancel();
+      code = trapped(task, cycleTrap(cycle));
+    } else if (code === STEP_PREEMPTED) {
+      if (!isCancellable(task.word)) return SLICE_GIVES_WAY;
+      code = unwound(task);
+    } else if (code === STEP_COMPLETED) {
+      return completed(task);
+    } else if (code === STEP_THROWN) {
+      return thrown(task);
+    } else {
+      code = trapped(task, step.value as TrapInfo);
+    }
+  }
+}
+
+function firstStep(task: Task): StepCode {
+  const { word } = task;
+  if ((word & STARTED) === 0) {
+    if ((word & CANCEL_REQUESTED) === 0) return startBody(task);
+    // Cancelled before its first run: the body is never entered.
+    step.value = undefined;
+    return STEP_COMPLETED;
+  }
+  const awaited = task.waitingFor as Operation<unknown> | undefined;
+  task.waitingFor = undefined;
+  if ((word & WAIT_CANCELLED) !== 0) {
+    task.word &= ~WAIT_CANCELLED;
+    if ((word & ASYNC_BODY) === 0) {
+      if (awaited?.state === FULFILLED) disposeLate(awaited.settledValue);
+      return unwound(task);
+    }
+  } else if (awaited === undefined && isCancellable(word)) {
+    return unwound(task);
+  }
+  // Woken before it was cancelled: what it waited for is delivered, the cancellation comes at its
+  // next suspension.
+  // biome-ignore lint/style/noNonNullAssertion: set by startBody.
+  return task.execution!.resume(task);
+}
+
+function unwound(task: Task): StepCode {
+  // biome-ignore lint/style/noNonNullAssertion: set by startBody.
+  return task.execution!.unwind(task);
+}
+
+/** The task will end in a trap; its `finally` blocks run first. */
+function trapped(task: Task, info: TrapInfo): StepCode {
+  const extras = task.ensureExtras();
+  extras.trap ??= info;
+  return unwound(task);
+}
+
+function cycleTrap(cycle: readonly Task[]): TrapInfo {
+  const path = [...cycle, cycle[0]].map(labelOf).join(' -> ');
+  return { kind: 'join-cycle', message: `tasks wait for one another: ${path}` };
+}
+
+function completed(task: Task): Slice {
+  const trap = task.extras?.trap;
+  if (trap !== undefined) {
+    step.value = trap;
+    return SLICE_TRAP;
+  }
+  if ((task.word & CANCEL_REQUESTED) === 0) return SLICE_SUCCESS;
+  step.value = task.extras?.cancelReason;
+  return SLICE_CANCELLED;
+}
+
+function thrown(task: Task): Slice {
+  const error = step.value;
+  const reason = task.extras?.cancelReason;
+  if ((task.word & ASYNC_BODY) !== 0 && (task.word & CANCEL_REQUESTED) !== 0) {
+    // Its own cancellation, gone through.
+    if (error instanceof TaskCancelledError && error.reason === reason) {
+      step.value = reason;
+      return SLICE_CANCELLED;
+    }
+  }
+  if (isStackOverflow(error)) {
+    const message = `${labelOf(task)} ran out of stack`;
+    step.value = { kind: 'stack-overflow', message, cause: error } satisfies TrapInfo;
+    return SLICE_TRAP;
+  }
+  const wasUnwinding = (task.word & UNWINDING) !== 0 && (task.word & CANCEL_REQUESTED) !== 0;
+  if (wasUnwinding) {
+    const cancelled = new TaskCancelledError(labelOf(task), reason);
+    const message = `${labelOf(task)} threw while it was being cancelled`;
+    step.value = suppress(error, cancelled, message);
+  }
+  return SLICE_FAILURE;
+}
+
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
+}

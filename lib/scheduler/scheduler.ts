@@ -1,0 +1,324 @@
+// Scheduler: the loop of one worker. Phases of a turn, as in traces: drain completions, expire
+// timers, drain bus, run tasks, submit, park. Each has a budget, none starves another.
+// Owner: one thread. Invariants: its state is changed by commands of its bus only (S-16), which call
+// the SchedulerPort; no heartbeat (S-4): a turn happens because somebody asked for one; the event
+// loop gets its turn at least every TURN_MS.
+// Not here: one slice (dispatch.ts), queues (run_queue.ts), what ends with a task (completion.ts).
+import { invariant } from '../base/assert.ts';
+import { NephriteError } from '../base/errors.ts';
+import { ManualOperation, type Operation } from '../base/operation.ts';
+import { operationOwner } from '../base/operation_owner.ts';
+import { budget, type Waitable } from '../base/suspension.ts';
+import * as commands from '../bus/commands.ts';
+import type { RuntimeBus } from '../bus/runtime_bus.ts';
+import type { SchedulerPort } from '../bus/scheduler_port.ts';
+import type { Engine } from '../engine/engine.ts';
+import { EngineRegistry } from '../engine/engine_registry.ts';
+import type { TimerHost } from '../engine/engine_timers.ts';
+import { running } from '../task/current.ts';
+import { step } from '../task/execution.ts';
+import type { Outcome } from '../task/outcome.ts';
+import {
+  CANCEL_REQUESTED,
+  COMPLETED,
+  dispatched,
+  isCancellable,
+  preempted,
+  stateOf,
+  suspended,
+  WAIT_CANCELLED,
+  WAITING,
+  woken,
+} from '../task/state.ts';
+import type { Task } from '../task/task.ts';
+import type { Clock } from '../time/timer_port.ts';
+import { completeTask, unobservedFailure } from './completion.ts';
+import { runSlice, SLICE_GIVES_WAY, SLICE_SUCCESS, SLICE_WAITS, type Slice } from './dispatch.ts';
+import { LiveTasks } from './live_tasks.ts';
+import type { TaskQueue } from './run_queue.ts';
+import type { SchedulerHost } from './scheduler_host.ts';
+import type { StallWatch } from './stall_watch.ts';
+import { TurnBudget } from './turn_budget.ts';
+
+/** Timers that fire in one turn at most, per engine; the rest wait for the next. */
+const EXPIRED_MAX = 1000;
+/** Tasks that may be queued; beyond it spawn throws ERR_QUEUE_FULL. */
+export const QUEUED_MAX_DEFAULT = 4_194_304;
+
+const STATUS: readonly Outcome<unknown>['status'][] = ['success', 'failure', 'trap', 'cancelled'];
+
+export class Scheduler implements SchedulerPort, TimerHost {
+  readonly clock: Clock;
+  readonly engines: EngineRegistry;
+  readonly live = new LiveTasks();
+  /** Set right after construction: the two need each other. @internal */
+  bus!: RuntimeBus;
+  queuedMax = QUEUED_MAX_DEFAULT;
+  /** No new tasks: the runtime is closing. */
+  isClosed = false;
+  waitingCount = 0;
+  readonly #host: SchedulerHost;
+  readonly #queue: TaskQueue;
+  readonly #turnBudget: TurnBudget;
+  readonly #stalls: StallWatch;
+  // Async bodies at a checkpoint.
+  #givingWay: ManualOperation<void>[] = [];
+  #isTurning = false;
+  #isArmed = false;
+  readonly #turn = (): void => this.turn();
+  readonly #step = (task: Task): Slice => runSlice(task);
+
+  constructor(host: SchedulerHost, queue: TaskQueue, stalls: StallWatch) {
+    this.#host = host;
+    this.clock = host.clock;
+    this.#queue = queue;
+    this.#stalls = stalls;
+    this.#turnBudget = new TurnBudget(host.clock, (elapsedMs) => stalls.clockRead(elapsedMs));
+    this.engines = new EngineRegistry(this);
+  }
+
+  get defaultEngine(): Engine {
+    return this.engines.default;
+  }
+
+  get lastNowMs(): number {
+    return this.#turnBudget.nowMs;
+  }
+
+  /** Inside a turn. */
+  get isRunning(): boolean {
+    return this.#isTurning;
+  }
+
+  get runnableCount(): number {
+    return this.#queue.length;
+  }
+
+  // --- commands of the bus -----------------------------------------------------------------------
+
+  checkAdmission(engine: Engine): void {
+    if (this.isClosed) {
+      throw new NephriteError('ERR_RUNTIME_CLOSED', 'the runtime is closed: it takes no tasks');
+    }
+    if (this.#queue.length >= this.queuedMax) {
+      throw new NephriteError('ERR_QUEUE_FULL', `${this.queuedMax} tasks are queued already`);
+    }
+    if (engine.liveCount >= engine.tasksMax) {
+      const text = `engine "${engine.engineId}" has ${engine.tasksMax} tasks, its limit`;
+      throw new NephriteError('ERR_ENGINE_LIMIT', text);
+    }
+  }
+
+  admit(task: Task, isChild: boolean): void {
+    this.live.add(task);
+    (task.engine as Engine).liveCount++;
+    if (isChild) this.#queue.pushChild(task);
+    else this.#queue.pushLast(task);
+    this.requestTurn();
+  }
+
+  suspend(task: Task, waitable: Waitable): void {
+    task.word = suspended(task.word);
+    task.waitingFor = waitable;
+    this.waitingCount++;
+    // Cancelled while it ran, by itself or another: seen at this suspension.
+    const isStopped = isCancellable(task.word);
+    if (isStopped) task.word |= WAIT_CANCELLED;
+    (waitable as Operation<unknown>).subscribe(task);
+    if (isStopped && !waitable.isSettled) waitable.cancel(task.extras?.cancelReason);
+  }
+
+  requeue(task: Task): void {
+    task.word = preempted(task.word);
+    this.#queue.pushLast(task);
+  }
+
+  makeRunnable(task: Task): void {
+    task.word = woken(task.word);
+    this.waitingCount--;
+    this.#queue.pushWoken(task);
+    this.requestTurn();
+  }
+
+  requestCancel(task: Task, reason: unknown): boolean {
+    if (stateOf(task.word) === COMPLETED || (task.word & CANCEL_REQUESTED) !== 0) return false;
+    task.word |= CANCEL_REQUESTED;
+    task.ensureExtras().cancellationRequested(reason);
+    if (stateOf(task.word) === WAITING && isCancellable(task.word)) {
+      task.word |= WAIT_CANCELLED;
+      task.waitingFor?.cancel(reason);
+    }
+    return true;
+  }
+
+  taskById(id: number): Task | undefined {
+    return this.live.find(id);
+  }
+
+  giveWay(): PromiseLike<void> {
+    const turn = new ManualOperation<void>();
+    this.#givingWay.push(turn);
+    this.requestTurn();
+    return turn;
+  }
+
+  registerEngine(config: unknown): Engine {
+    return this.engines.register(config);
+  }
+
+  updateEngine(engineId: string, changes: unknown): Engine {
+    return this.engines.update(engineId, changes);
+  }
+
+  requestTurn(): void {
+    if (this.#isArmed || this.#isTurning) return;
+    this.#isArmed = true;
+    this.#host.arm(this.#turn);
+  }
+
+  // --- timers ------------------------------------------------------------------------------------
+
+  timerArmed(deadlineMs: number): void {
+    // Inside a turn the park phase sets the alarm, once.
+    if (!this.#isTurning) this.#host.setAlarm(deadlineMs);
+  }
+
+  timersActive(isActive: boolean): void {
+    this.#host.keepAlive(isActive);
+  }
+
+  nextDeadlineMs(): number {
+    let nextMs = Infinity;
+    for (const engine of this.engines) {
+      nextMs = Math.min(nextMs, engine.activeTimers?.nextDeadlineMs() ?? Infinity);
+    }
+    return nextMs;
+  }
+
+  // --- the loop ----------------------------------------------------------------------------------
+
+  /** One turn: all phases, TURN_MS at most. Called by the event loop. */
+  turn(): void {
+    if (this.#isTurning) return;
+    this.#isTurning = true;
+    this.#isArmed = false;
+    const turnBudget = this.#turnBudget;
+    const host = this.#host;
+    try {
+      host.enterTurn();
+      turnBudget.beginTurn();
+      host.drainCompletions();
+      do {
+        this.#expireTimers();
+        this.bus.drain();
+        this.#resumeAsync();
+        this.#runTasks();
+        host.submit();
+      } while (this.#hasWork() && !turnBudget.isSpent);
+    } finally {
+      turnBudget.endTurn();
+      this.#isTurning = false;
+      host.leaveTurn();
+      this.#park();
+    }
+  }
+
+  #hasWork(): boolean {
+    return this.#queue.length > 0 || this.bus.hasEntries || this.#givingWay.length > 0;
+  }
+
+  #expireTimers(): void {
+    for (const engine of this.engines) {
+      const timers = engine.activeTimers;
+      if (timers === undefined || timers.armedCount === 0) continue;
+      const nowMs = Math.max(this.#turnBudget.nowMs, this.clock.masterMs());
+      const count = timers.expire(nowMs, EXPIRED_MAX);
+      if (count > 0 && this.bus.taps.isOpen) this.bus.trace(commands.OP_EXPIRE, 0, 0, count);
+    }
+  }
+
+  /** Async bodies at a checkpoint go on; their code runs in microtasks, after this turn. */
+  #resumeAsync(): void {
+    if (this.#givingWay.length === 0) return;
+    const turns = this.#givingWay;
+    this.#givingWay = [];
+    for (const turn of turns) turn.resolveWith();
+  }
+
+  #runTasks(): void {
+    const queue = this.#queue;
+    const turnBudget = this.#turnBudget;
+    while (!turnBudget.isSpent) {
+      const task = queue.take();
+      if (task === undefined) return;
+      this.#dispatch(task);
+    }
+  }
+
+  #dispatch(task: Task): void {
+    const { bus } = this;
+    if (bus.taps.isOpen) bus.trace(commands.OP_DISPATCH, 0, task.id, { name: task.name });
+    task.word = dispatched(task.word);
+    running.task = task;
+    operationOwner.current = task;
+    const { reductionLimit } = task.engine;
+    // The resume itself is the first one.
+    budget.reductionsLeft = reductionLimit - 1;
+    this.#stalls.dispatched(task);
+    this.#host.enterTask(task);
+    const { context } = task;
+    const slice =
+      context === undefined ? runSlice(task) : context.runInAsyncScope(this.#step, null, task);
+    running.task = undefined;
+    operationOwner.current = undefined;
+    const left = Math.max(0, budget.reductionsLeft);
+    task.reductionCount += reductionLimit - left;
+    if (slice === SLICE_WAITS) bus.wait(task, step.value as Operation<unknown>);
+    else if (slice === SLICE_GIVES_WAY) this.#giveWay(task);
+    else this.#complete(task, slice);
+    if (--budget.stepsToClock <= 0) this.#turnBudget.readClock();
+  }
+
+  #giveWay(task: Task): void {
+    if (this.bus.taps.isOpen) {
+      const subcode = this.#turnBudget.isSpent
+        ? commands.PREEMPT_TIME
+        : commands.PREEMPT_REDUCTIONS;
+      this.bus.trace(commands.OP_PREEMPT, subcode, task.id, task.reductionCount);
+    }
+    this.bus.yield(task);
+  }
+
+  #complete(task: Task, slice: Slice): void {
+    const { value } = step;
+    step.value = undefined;
+    if (this.bus.taps.isOpen) {
+      this.bus.trace(commands.OP_COMPLETE, slice - SLICE_SUCCESS, task.id, undefined);
+    }
+    this.live.delete(task);
+    this.#stalls.completed(task);
+    (task.engine as Engine).liveCount--;
+    const isOwed = completeTask(task, STATUS[slice - SLICE_SUCCESS], value);
+    if (isOwed) {
+      const unobserved = unobservedFailure(task);
+      if (unobserved !== undefined) this.#host.reportLater(unobserved);
+    }
+    const orphans = task.extras?.failedChildren;
+    if (orphans !== undefined) for (const child of orphans) this.#host.reportLater(child);
+    if (this.live.count === 0) this.#host.becameIdle();
+  }
+
+  /** Nothing runnable: back to the event loop, with an alarm for the next timer. */
+  #park(): void {
+    if (this.#hasWork()) {
+      this.#isArmed = true;
+      this.#host.armAfterEventLoop(this.#turn);
+      return;
+    }
+    // Timers beyond this turn's share are due already.
+    const nextMs = this.nextDeadlineMs();
+    if (nextMs !== Infinity) this.#host.setAlarm(nextMs);
+    if (this.bus.taps.isOpen) this.bus.trace(commands.OP_PARK, 0, 0, undefined);
+    invariant(!this.#isTurning, 'parked outside a turn');
+  }
+}

@@ -1,0 +1,92 @@
+// StallWatch: notices slices that took too long, names the task, and takes a stack at its first
+// suspension afterwards (Node-API cannot interrupt a thread for a live one).
+// Owner: one scheduler. Invariants: costs one store per slice; what is found late, because the clock
+// is read every few dozen steps only, names every task that ran since.
+// Not here: a watcher on another thread, which could tell while the stall lasts.
+import { type UnwindTrace, unwinding } from '../base/suspension.ts';
+import { running } from '../task/current.ts';
+import { labelOf, type Task } from '../task/task.ts';
+
+/** A slice that kept the thread from its event loop. */
+export interface StallEvent {
+  /** Time since the clock was read before: the slice, and what little came before it. */
+  readonly durationMs: number;
+  /** Who ran in that time: one task, as soon as slices are slow. */
+  readonly tasks: readonly string[];
+  /** Of the last one's first suspension afterwards; undefined when it ended without one. */
+  readonly stack: string | undefined;
+}
+
+export const STALL_MS_DEFAULT = 50;
+// More than can run between two looks at the clock (turn_budget.ts).
+const RECENT_MAX = 64;
+
+type Callable = (...given: never[]) => unknown;
+
+export class StallWatch {
+  readonly thresholdMs: number;
+  readonly #emit: (event: StallEvent) => void;
+  readonly #recent: (Task | undefined)[] = new Array(RECENT_MAX).fill(undefined);
+  #count = 0;
+  #watched: Task | undefined;
+  #pending: StallEvent | undefined;
+
+  constructor(thresholdMs: number, emit: (event: StallEvent) => void) {
+    this.thresholdMs = thresholdMs;
+    this.#emit = emit;
+  }
+
+  /** Before each slice. */
+  dispatched(task: Task): void {
+    this.#recent[this.#count++ & (RECENT_MAX - 1)] = task;
+    if (task === this.#watched) this.#awaitSuspension(task);
+  }
+
+  /** The task has ended. */
+  completed(task: Task): void {
+    if (task === this.#watched) this.#finish(undefined);
+  }
+
+  /** The clock was read again after `elapsedMs`. */
+  clockRead(elapsedMs: number): void {
+    const count = Math.min(this.#count, RECENT_MAX);
+    // A body that read the clock itself goes on: the next look may find it again.
+    this.#count = 0;
+    const inside = running.task;
+    if (inside !== undefined) this.#recent[this.#count++] = inside;
+    if (elapsedMs > this.thresholdMs) this.#report(elapsedMs, count);
+  }
+
+  #report(durationMs: number, count: number): void {
+    const recent = new Set(this.#recent.slice(0, count).filter((task) => task !== undefined));
+    const tasks = [...recent].map(labelOf);
+    const last = running.task ?? [...recent].at(-1);
+    this.#finish(undefined);
+    this.#pending = { durationMs, tasks, stack: undefined };
+    if (last === undefined || last.outcomeStatus !== undefined) this.#finish(undefined);
+    else if (running.task !== undefined) this.#finish(stackBelow(this.clockRead));
+    else this.#watched = last;
+  }
+
+  #awaitSuspension(task: Task): void {
+    const take = (below: Callable): void => {
+      unwinding.trace = undefined;
+      if (running.task === task) this.#finish(stackBelow(below));
+    };
+    const trace: UnwindTrace = { left: take, arrived: take };
+    unwinding.trace = trace;
+  }
+
+  #finish(stack: string | undefined): void {
+    const event = this.#pending;
+    this.#pending = undefined;
+    this.#watched = undefined;
+    if (event !== undefined) this.#emit({ ...event, stack });
+  }
+}
+
+function stackBelow(below: Callable): string {
+  const holder: { stack?: unknown } = {};
+  Error.captureStackTrace(holder, below);
+  return String(holder.stack).split('\n').slice(1).join('\n');
+}

@@ -1,0 +1,112 @@
+// ThreadHost: the thread around a scheduler: its event loop, its alarm, its poller.
+// Owner: one scheduler. Invariants: turns go through process.nextTick while they have taken less
+// than a turn's time in a row, then through setImmediate, so that timers and sockets get theirs; an
+// idle scheduler has nothing armed.
+// Not here: the loop (scheduler.ts), the poller's own pump (io/io_thread.ts).
+import { openedThread } from '../io/current_thread.ts';
+import type { IoThread } from '../io/io_thread.ts';
+import { OBSERVED } from '../task/state.ts';
+import type { Task } from '../task/task.ts';
+import { type AlarmClient, alarm } from '../time/alarm.ts';
+import { RuntimeClock } from '../time/runtime_clock.ts';
+import type { SchedulerHost } from './scheduler_host.ts';
+import { TURN_MS } from './turn_budget.ts';
+
+export class ThreadHost implements SchedulerHost, AlarmClient {
+  readonly clock = new RuntimeClock();
+  /** Called for a failure that nobody has asked for by the next turn of the event loop. */
+  onUnobserved: (task: Task) => void = () => {};
+  onIdle: () => void = () => {};
+  onAlarm: () => void = () => {};
+  #io: IoThread | undefined;
+  #alarmMs = Infinity;
+  #isKept = false;
+  #burstStartMs = 0;
+  #isBurstOver = false;
+  #unobserved: Task[] = [];
+
+  constructor() {
+    alarm.attach(this);
+  }
+
+  arm(turn: () => void): void {
+    if (this.#isBurstOver) this.armAfterEventLoop(turn);
+    else process.nextTick(turn);
+  }
+
+  armAfterEventLoop(turn: () => void): void {
+    setImmediate(() => {
+      this.#isBurstOver = false;
+      this.#burstStartMs = this.clock.nowMs();
+      turn();
+    });
+  }
+
+  setAlarm(deadlineMs: number): void {
+    if (deadlineMs >= this.#alarmMs) return;
+    this.#alarmMs = deadlineMs;
+    alarm.rearm(this);
+  }
+
+  nextDeadlineMs(): number {
+    return this.#alarmMs;
+  }
+
+  alarmExpired(): void {
+    this.#alarmMs = Infinity;
+    this.onAlarm();
+  }
+
+  keepAlive(isKept: boolean): void {
+    if (isKept === this.#isKept) return;
+    this.#isKept = isKept;
+    if (isKept) alarm.ref();
+    else alarm.unref();
+  }
+
+  enterTurn(): void {
+    this.#io = openedThread();
+    this.#io?.hold();
+  }
+
+  leaveTurn(): void {
+    // A task may have opened it in this turn: then it has armed itself.
+    this.#io?.release();
+    this.#io = undefined;
+    if (!this.#isBurstOver) {
+      this.#isBurstOver = this.clock.nowMs() - this.#burstStartMs >= TURN_MS;
+    }
+  }
+
+  enterTask(): void {}
+
+  drainCompletions(): void {
+    const io = this.#io;
+    if (io?.isBusy === true) io.pump();
+  }
+
+  submit(): void {
+    this.drainCompletions();
+  }
+
+  reportLater(task: Task): void {
+    if (this.#unobserved.length === 0) setImmediate(() => this.#report());
+    this.#unobserved.push(task);
+  }
+
+  #report(): void {
+    const tasks = this.#unobserved;
+    this.#unobserved = [];
+    for (const task of tasks) if ((task.word & OBSERVED) === 0) this.onUnobserved(task);
+  }
+
+  becameIdle(): void {
+    this.onIdle();
+  }
+
+  close(): void {
+    alarm.detach(this);
+    if (this.#isKept) alarm.unref();
+    this.#isKept = false;
+  }
+}

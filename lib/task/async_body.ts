@@ -1,0 +1,100 @@
+// Async bodies: an async function as a task, with what JavaScript allows. Its continuations are run
+// by the engine, not by the scheduler; cancellation reaches it as a rejected TaskCancelledError, at
+// the operation it awaits and at every later one, and `catch` can see it.
+// Owner: one thread. Invariants: cancelling never abandons what the body has started: its open
+// operations are asked to stop, and their targets decide.
+// Not here: generator bodies (execution.ts).
+import { Operation, type OperationWaiter, REJECTED } from '../base/operation.ts';
+import { currentAsyncTask } from './current.ts';
+import { disposeLate } from './late_value.ts';
+import { TaskCancelledError } from './outcome.ts';
+import { CANCEL_REQUESTED, isCancellable, MASK_UNIT } from './state.ts';
+import { labelOf, type Task } from './task.ts';
+
+/** The promise of an async body, as what its task waits for. */
+export class AsyncBodyOperation extends Operation<unknown> {
+  readonly #task: Task;
+
+  constructor(task: Task, promise: PromiseLike<unknown>) {
+    super();
+    this.#task = task;
+    promise.then(
+      (value) => this.fulfill(value),
+      (error: unknown) => {
+        this.reject(error);
+      },
+    );
+  }
+
+  /** Asks what the body has going on to stop; the body itself goes on and decides. */
+  override cancel(reason?: unknown): void {
+    cancelOwned(this.#task, reason);
+  }
+
+  override describeWait(): string {
+    const first = this.#task.firstOwned;
+    return first === undefined ? 'async body' : `async body: ${first.describeWait()}`;
+  }
+}
+
+/** The task has ended: nobody will ask what became of the operations that it left open. */
+export function abandonOwned(task: Task): void {
+  for (let one = task.firstOwned; one !== undefined; one = one.nextOwned) one.markObserved();
+  cancelOwned(task, undefined);
+}
+
+/** Asks every open operation of the task to stop. */
+export function cancelOwned(task: Task, reason: unknown): void {
+  let operation = task.firstOwned;
+  while (operation !== undefined) {
+    // It may settle at once and leave the list.
+    const next = operation.nextOwned as Operation<unknown> | undefined;
+    operation.cancel(reason);
+    operation = next;
+  }
+}
+
+/**
+ * For `await operation` in an async body: undefined where nothing is special. In a cancelled body
+ * another operation, which rejects with TaskCancelledError when this one has settled; in a body
+ * that is cancelled later, one that rejects with it instead of with the AbortError.
+ */
+export function guardAwait<T>(operation: Operation<T>): Operation<T> | undefined {
+  if (operation instanceof GuardedOperation) return undefined;
+  const task = currentAsyncTask();
+  if (task === undefined || task.outcomeStatus !== undefined) return undefined;
+  const isRefused = isCancellable(task.word);
+  if (isRefused) operation.cancel(task.extras?.cancelReason);
+  else if (operation.isSettled) return undefined;
+  return new GuardedOperation<T>(task, operation, isRefused);
+}
+
+class GuardedOperation<T> extends Operation<T> implements OperationWaiter {
+  static override readonly name: string = 'Operation';
+  nextWaiter: OperationWaiter | undefined = undefined;
+  readonly #task: Task;
+  // The body was cancelled before it asked: whatever comes out, it is not told.
+  readonly #isRefused: boolean;
+
+  constructor(task: Task, source: Operation<T>, isRefused: boolean) {
+    super();
+    this.#task = task;
+    this.#isRefused = isRefused;
+    source.subscribe(this);
+  }
+
+  operationSettled(source: Operation<unknown>): void {
+    const task = this.#task;
+    const isRejected = source.state === REJECTED;
+    const wasCancelled =
+      isRejected && (task.word & CANCEL_REQUESTED) !== 0 && task.word < MASK_UNIT;
+    if (this.#isRefused || wasCancelled) {
+      if (!isRejected) disposeLate(source.settledValue);
+      this.reject(new TaskCancelledError(labelOf(task), task.extras?.cancelReason));
+    } else if (isRejected) {
+      this.reject(source.settledValue);
+    } else {
+      this.fulfill(source.settledValue as T);
+    }
+  }
+}

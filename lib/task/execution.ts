@@ -1,0 +1,195 @@
+// Execution: how a body is carried forward by one step. Suspension is a result of the step, never
+// an error or a value that the task sees (seed 1, 3.3 and S-18).
+// Owner: none; executions are stateless, the state of a body is in task.frame. The result of a step
+// is a code, its payload in `step.value`: no object per step.
+// Invariants: a step never throws. Two executions exist: generators and async functions; plain
+// functions compiled to resumable frames would be a third (S-8, S-9 wait for it).
+// Not here: what follows from a step (scheduler/).
+import { type Operation, REJECTED } from '../base/operation.ts';
+import { operationOwner } from '../base/operation_owner.ts';
+import { Suspension, unwinding } from '../base/suspension.ts';
+import { AsyncBodyOperation, guardAwait } from './async_body.ts';
+import { runAsAsync, running } from './current.ts';
+import { ASYNC_BODY, STARTED, UNWINDING } from './state.ts';
+import { SurvivalTrace } from './survival_trace.ts';
+import type { Task } from './task.ts';
+
+/** The body has returned; value: what. */
+export const STEP_COMPLETED = 0;
+/** It waits; value: the Waitable. */
+export const STEP_SUSPENDED = 1;
+/** Its budget is spent, or it was told to give way. */
+export const STEP_PREEMPTED = 2;
+/** It threw; value: the error. */
+export const STEP_THROWN = 3;
+/** It did what no task may; value: TrapInfo. */
+export const STEP_TRAPPED = 4;
+export type StepCode = 0 | 1 | 2 | 3 | 4;
+
+export const step: { value: unknown } = { value: undefined };
+
+export interface Execution {
+  /** Goes on after a suspension or preemption. */
+  resume(task: Task): StepCode;
+  /** Delivers the cancellation: `finally` blocks run, `catch` blocks do not (S-13). */
+  unwind(task: Task): StepCode;
+}
+
+type AnyGenerator = Generator<unknown, unknown, unknown>;
+
+function isGenerator(value: object): value is AnyGenerator {
+  const { next, return: end } = value as { next?: unknown; return?: unknown };
+  return typeof next === 'function' && typeof end === 'function' && Symbol.iterator in value;
+}
+
+function isThenable(value: object): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown }).then === 'function';
+}
+
+// Generators that plain functions have handed out: one that runs already belongs to another task.
+const driven = new WeakSet<object>();
+const generatorFunctionPrototype = Object.getPrototypeOf(function* () {});
+
+/** The first step: enters the body, and finds out what kind it is. */
+export function startBody(task: Task): StepCode {
+  const body = task.body as (...args: unknown[]) => unknown;
+  const args = task.args as unknown[];
+  task.args = undefined;
+  task.word |= STARTED;
+  try {
+    if (Object.getPrototypeOf(body) === generatorFunctionPrototype) {
+      task.execution = generatorExecution;
+      task.frame = args.length === 0 ? body() : body(...args);
+      return taken(task, (task.frame as AnyGenerator).next());
+    }
+    return startFunction(task, body, args);
+  } catch (error) {
+    step.value = error;
+    return STEP_THROWN;
+  }
+}
+
+const isAsyncFunction = (body: object): boolean => body.constructor?.name === 'AsyncFunction';
+
+function startFunction(
+  task: Task,
+  body: (...args: unknown[]) => unknown,
+  args: unknown[],
+): StepCode {
+  let result: unknown;
+  if (isAsyncFunction(body)) {
+    operationOwner.guardAwait = guardAwait;
+    task.word |= ASYNC_BODY;
+    // Its own storage tells which task an operation belongs to, also in the first part.
+    running.task = undefined;
+    operationOwner.current = undefined;
+    result = runAsAsync(task, () => body(...args));
+  } else {
+    result = body(...args);
+  }
+  if (typeof result !== 'object' || result === null) {
+    step.value = result;
+    return STEP_COMPLETED;
+  }
+  if (isGenerator(result)) return startGenerator(task, result);
+  if (isThenable(result)) {
+    task.word |= ASYNC_BODY;
+    task.execution = asyncExecution;
+    task.frame = new AsyncBodyOperation(task, result);
+    step.value = task.frame;
+    return STEP_SUSPENDED;
+  }
+  step.value = result;
+  return STEP_COMPLETED;
+}
+
+function startGenerator(task: Task, generator: AnyGenerator): StepCode {
+  if (driven.has(generator)) {
+    throw new TypeError('the body returned a generator that another task runs already');
+  }
+  driven.add(generator);
+  task.execution = generatorExecution;
+  task.frame = generator;
+  return taken(task, generator.next());
+}
+
+/** What the generator has handed out. */
+function taken(task: Task, result: IteratorResult<unknown, unknown>): StepCode {
+  const { value } = result;
+  if (result.done === true) {
+    step.value = value;
+    return STEP_COMPLETED;
+  }
+  // Through `yield*` the suspension is its own result object; `yield x` makes another.
+  if ((value as unknown) === result && value instanceof Suspension) {
+    const { waitable } = value;
+    if (waitable === undefined || waitable.isSettled) return STEP_PREEMPTED;
+    step.value = waitable;
+    return STEP_SUSPENDED;
+  }
+  return foreignYield(task, value);
+}
+
+function foreignYield(task: Task, value: unknown): StepCode {
+  const what =
+    value !== null && typeof value === 'object'
+      ? (value.constructor?.name ?? 'an object')
+      : typeof value;
+  const message = `${task.name} yielded ${what}: write \`yield*\`, with the star, before operations`;
+  step.value = { kind: 'foreign-yield', message };
+  return STEP_TRAPPED;
+}
+
+export const generatorExecution: Execution = {
+  resume(task) {
+    if ((task.word & UNWINDING) !== 0) return resumeUnwinding(task);
+    try {
+      return taken(task, (task.frame as AnyGenerator).next());
+    } catch (error) {
+      step.value = error;
+      return STEP_THROWN;
+    }
+  },
+
+  unwind(task) {
+    task.word |= UNWINDING;
+    const trace = new SurvivalTrace(undefined);
+    unwinding.trace = trace;
+    try {
+      return taken(task, (task.frame as AnyGenerator).return(undefined));
+    } catch (error) {
+      step.value = error;
+      return STEP_THROWN;
+    } finally {
+      unwinding.trace = undefined;
+      trace.keep(task);
+    }
+  },
+};
+
+function resumeUnwinding(task: Task): StepCode {
+  const trace = new SurvivalTrace(task.extras?.leftAt);
+  unwinding.trace = trace;
+  try {
+    return taken(task, (task.frame as AnyGenerator).next());
+  } catch (error) {
+    step.value = error;
+    return STEP_THROWN;
+  } finally {
+    unwinding.trace = undefined;
+    trace.keep(task);
+  }
+}
+
+export const asyncExecution: Execution = {
+  resume(task) {
+    const operation = task.frame as Operation<unknown>;
+    step.value = operation.settledValue;
+    return operation.state === REJECTED ? STEP_THROWN : STEP_COMPLETED;
+  },
+
+  // The promise of the body has settled: there is nothing to unwind.
+  unwind(task) {
+    return asyncExecution.resume(task);
+  },
+};

@@ -1,0 +1,96 @@
+// Joins: operations that wait for a task's outcome. A failure crosses the border of the task as
+// data and is raised again in the joiner (S-12).
+// Owner: the joined task lists them until it completes. Invariants: whoever asked for the outcome
+// has observed the failure; cancelling a join never touches the task.
+// Not here: scopes (structured/).
+import { AbortError } from '../base/errors.ts';
+import { Operation } from '../base/operation.ts';
+import { type Outcome, TaskCancelledError, TaskTrapError, type TrapInfo } from './outcome.ts';
+import { OBSERVED, stateOf, WAITING } from './state.ts';
+import { labelOf, type Task } from './task.ts';
+
+/** Settles when its task completes. */
+export abstract class CompletionOperation<R> extends Operation<R> {
+  readonly target: Task<unknown>;
+  nextJoin: CompletionOperation<unknown> | undefined = undefined;
+  previousJoin: CompletionOperation<unknown> | undefined = undefined;
+
+  constructor(target: Task<unknown>) {
+    super();
+    this.target = target;
+    target.word |= OBSERVED;
+    if (target.outcomeStatus !== undefined) {
+      this.taskCompleted();
+      return;
+    }
+    const last = target.lastJoin;
+    this.previousJoin = last as CompletionOperation<unknown> | undefined;
+    if (last === undefined) target.firstJoin = this as CompletionOperation<unknown>;
+    else last.nextJoin = this as CompletionOperation<unknown>;
+    target.lastJoin = this as CompletionOperation<unknown>;
+  }
+
+  /** The task has its outcome, and this is in no list any more. */
+  abstract taskCompleted(): void;
+
+  override describeWait(): string {
+    return `join of ${labelOf(this.target)}`;
+  }
+
+  override cancel(reason?: unknown): void {
+    if (this.isSettled) return;
+    const { target, previousJoin, nextJoin } = this;
+    if (previousJoin === undefined) target.firstJoin = nextJoin;
+    else previousJoin.nextJoin = nextJoin;
+    if (nextJoin === undefined) target.lastJoin = previousJoin;
+    else nextJoin.previousJoin = previousJoin;
+    this.previousJoin = undefined;
+    this.nextJoin = undefined;
+    this.reject(new AbortError(reason));
+  }
+}
+
+export class JoinOperation<T> extends CompletionOperation<T> {
+  static override readonly name: string = 'Operation';
+
+  override taskCompleted(): void {
+    const { outcomeStatus, outcomeValue } = this.target;
+    if (outcomeStatus === 'success') this.fulfill(outcomeValue as T);
+    else this.reject(joinError(this.target));
+  }
+}
+
+export class OutcomeOperation<T> extends CompletionOperation<Outcome<T>> {
+  static override readonly name: string = 'Operation';
+
+  override taskCompleted(): void {
+    this.fulfill(this.target.outcome as Outcome<T>);
+  }
+}
+
+/** What join() of a task that did not succeed rejects with. */
+export function joinError(task: Task<unknown>): unknown {
+  const value = task.outcomeValue;
+  if (task.outcomeStatus === 'trap') return new TaskTrapError(labelOf(task), value as TrapInfo);
+  if (task.outcomeStatus === 'cancelled') return new TaskCancelledError(labelOf(task), value);
+  return value;
+}
+
+// Longer chains are looked at no further: a task that waits behind a million others is no cycle in
+// any program seen, and a walk must be bounded.
+const CHAIN_LENGTH_MAX = 100_000;
+
+/** The tasks that wait for one another in a ring that `task` would close, or undefined. */
+export function joinCycle(task: Task<unknown>, join: unknown): Task<unknown>[] | undefined {
+  if (!(join instanceof CompletionOperation)) return undefined;
+  let target = join.target;
+  if (target !== task && stateOf(target.word) !== WAITING) return undefined;
+  const path = [task];
+  while (target !== task) {
+    path.push(target);
+    const next = target.waitingFor;
+    if (!(next instanceof CompletionOperation) || path.length > CHAIN_LENGTH_MAX) return undefined;
+    target = next.target;
+  }
+  return path;
+}

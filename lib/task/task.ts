@@ -1,0 +1,234 @@
+// Task: the smallest unit the scheduler manages (S-3): a suspendable execution with a scheduling
+// state, an outcome, a budget and an engine. The object is both what users hold and what the
+// scheduler links into its queues.
+// Owner: one worker thread. Invariants: the state changes through state.ts only, by commands of the
+// bus (S-16); exactly one outcome, written once; no mailbox (S-17); not thenable itself.
+// Not here: how a body is stepped (execution.ts), queues (scheduler/), joins (join.ts).
+import type { AsyncResource } from 'node:async_hooks';
+import { inspect } from 'node:util';
+import { NephriteError } from '../base/errors.ts';
+import type { Operation, OperationWaiter } from '../base/operation.ts';
+import type { OperationOwner } from '../base/operation_owner.ts';
+import type { Waitable } from '../base/suspension.ts';
+import type { CommandSink, TaskEngine, TaskRights } from './command_sink.ts';
+import { currentTask } from './current.ts';
+import type { Execution } from './execution.ts';
+import { type CompletionOperation, JoinOperation, OutcomeOperation } from './join.ts';
+import type { Outcome } from './outcome.ts';
+import { ProgressFeed } from './progress.ts';
+import { CANCEL_REQUESTED, type StateName, stateName } from './state.ts';
+import type { TaskBody } from './task_body.ts';
+import { TaskExtras } from './task_extras.ts';
+
+/** A spawned task. `cancel()` is cooperative; `join()` waits for its value. */
+export class Task<T = unknown> implements OperationWaiter, OperationOwner {
+  static readonly name: string = 'Task';
+  /** Unique in its runtime, from 1 on. */
+  readonly id: number;
+  // Below: the scheduler's. All fields are set here, in one order: one hidden class.
+  /** @internal */
+  word: number;
+  /** Link of the run queue it is in. @internal */
+  next: Task | undefined = undefined;
+  /** @internal */
+  nextWaiter: OperationWaiter | undefined = undefined;
+  /** @internal */
+  execution: Execution | undefined = undefined;
+  /** The generator, or what an async body waits for. @internal */
+  frame: unknown = undefined;
+  /** @internal */
+  waitingFor: Waitable | undefined = undefined;
+  /** @internal */
+  reductionCount = 0;
+  /** @internal */
+  readonly sink: CommandSink;
+  /** @internal */
+  readonly engine: TaskEngine;
+  /** @internal */
+  readonly rights: TaskRights;
+  /** Kept after the start for its name. @internal */
+  readonly body: TaskBody<T, never>;
+  /** @internal */
+  args: unknown[] | undefined;
+  /** @internal */
+  parent: Task | undefined;
+  /** Doubly linked list of all tasks that have not completed. @internal */
+  previousLive: Task | undefined = undefined;
+  /** @internal */
+  nextLive: Task | undefined = undefined;
+  /** @internal */
+  readonly spawnedAtMs: number;
+  /** @internal */
+  outcomeStatus: Outcome<T>['status'] | undefined = undefined;
+  /** Value, error, trap info or reason. @internal */
+  outcomeValue: unknown = undefined;
+  /** Who waits for the outcome, in order. @internal */
+  firstJoin: CompletionOperation<unknown> | undefined = undefined;
+  /** @internal */
+  lastJoin: CompletionOperation<unknown> | undefined = undefined;
+  /** Operations it has started that are open. @internal */
+  firstOwned: Operation<unknown> | undefined = undefined;
+  /** @internal */
+  context: AsyncResource | undefined = undefined;
+  /** @internal */
+  extras: TaskExtras | undefined = undefined;
+
+  /** @internal Tasks are made by the bus. */
+  constructor(
+    id: number,
+    sink: CommandSink,
+    body: TaskBody<T, never>,
+    args: unknown[],
+    engine: TaskEngine,
+    rights: TaskRights,
+    parent: Task | undefined,
+    spawnedAtMs: number,
+  ) {
+    this.id = id;
+    this.word = 0;
+    this.sink = sink;
+    this.engine = engine;
+    this.rights = rights;
+    this.body = body;
+    this.args = args;
+    this.parent = parent;
+    this.spawnedAtMs = spawnedAtMs;
+  }
+
+  /** Given by `rt.with({ name })`, else the body's own name, else 'anonymous'. */
+  get name(): string {
+    return this.extras?.name ?? (this.body.name || 'anonymous');
+  }
+
+  get state(): StateName {
+    return stateName(this.word);
+  }
+
+  get engineId(): string {
+    return this.engine.engineId;
+  }
+
+  /** Reductions used so far: one per resume, `cost` per checkpoint. */
+  get reductions(): number {
+    return this.reductionCount;
+  }
+
+  /** What it waits for, in words; undefined unless it waits. */
+  get waitCondition(): string | undefined {
+    return this.state === 'waiting' ? this.waitingFor?.describeWait() : undefined;
+  }
+
+  /** Sticky: stays true once cancel() was called (S-13). */
+  get cancellationRequested(): boolean {
+    return this.sink.queryCancellation(this as Task);
+  }
+
+  /** The same as cancellationRequested, as `current().cancelled` in long computations. */
+  get cancelled(): boolean {
+    return (this.word & CANCEL_REQUESTED) !== 0;
+  }
+
+  /** Undefined until the task has completed. */
+  get outcome(): Outcome<T> | undefined {
+    switch (this.outcomeStatus) {
+      case 'success':
+        return { status: 'success', value: this.outcomeValue as T };
+      case 'failure':
+        return { status: 'failure', error: this.outcomeValue };
+      case 'trap':
+        return { status: 'trap', info: this.outcomeValue as never };
+      case 'cancelled':
+        return { status: 'cancelled', reason: this.outcomeValue };
+      default:
+        return undefined;
+    }
+  }
+
+  /** Aborted when cancellation is requested. Made at first use; for APIs that take a signal. */
+  get signal(): AbortSignal {
+    return this.ensureExtras().signalFor(this as Task);
+  }
+
+  /**
+   * Requests cancellation: cooperative and sticky; a waiting task is woken when what it waits for
+   * has stopped, a running one sees it at its next suspension or checkpoint, one that never ran is
+   * never entered. `reason` reaches TaskCancelledError and the outcome.
+   * Returns false, and does nothing, if the task has completed or was asked before.
+   * @throws ERR_CAPABILITY_DENIED in a task without `cancelOthers`, except for its own descendants
+   */
+  cancel(reason?: unknown): boolean {
+    return this.sink.cancel(this as Task, reason, currentTask());
+  }
+
+  /**
+   * Its value: `yield* task.join()` or `await task.join()`. Rejects with what the body threw, with
+   * TaskTrapError or TaskCancelledError. Cancelling the join leaves the task alone.
+   * @throws ERR_JOIN_CYCLE when a task joins itself
+   */
+  join(): Operation<T> {
+    this.#refuseSelf('join');
+    return new JoinOperation<T>(this);
+  }
+
+  /** Its outcome; never rejects because of how the task ended. @throws ERR_JOIN_CYCLE */
+  settled(): Operation<Outcome<T>> {
+    this.#refuseSelf('settled');
+    return new OutcomeOperation<T>(this);
+  }
+
+  #refuseSelf(what: string): void {
+    if (currentTask() !== (this as Task)) return;
+    throw new NephriteError('ERR_JOIN_CYCLE', `${what}(): ${labelOf(this)} would wait for itself`);
+  }
+
+  /**
+   * What the body reports through report(), from now on: an async iterator that ends with the task.
+   * At most 256 reports wait for a slow reader; then the oldest are dropped (`droppedCount`).
+   */
+  progress(): ProgressFeed {
+    const feed = new ProgressFeed();
+    if (this.outcomeStatus !== undefined) feed.end();
+    else this.ensureExtras().addFeed(feed);
+    return feed;
+  }
+
+  /** Rarely needed state, made at first use. @internal */
+  ensureExtras(): TaskExtras {
+    this.extras ??= new TaskExtras();
+    return this.extras;
+  }
+
+  /** Its wait is over. @internal */
+  operationSettled(_operation: Operation<unknown>): void {
+    this.sink.wake(this as Task);
+  }
+
+  /** @internal */
+  own(operation: Operation<unknown>): void {
+    const first = this.firstOwned;
+    operation.owner = this;
+    operation.nextOwned = first;
+    if (first !== undefined) first.previousOwned = operation;
+    this.firstOwned = operation;
+  }
+
+  /** @internal */
+  disown(operation: Operation<unknown>): void {
+    const { previousOwned, nextOwned } = operation;
+    if (previousOwned === undefined) this.firstOwned = nextOwned;
+    else previousOwned.nextOwned = nextOwned;
+    if (nextOwned !== undefined) nextOwned.previousOwned = previousOwned;
+    operation.owner = undefined;
+    operation.nextOwned = undefined;
+    operation.previousOwned = undefined;
+  }
+
+  [inspect.custom](): string {
+    return `Task { ${labelOf(this)}, ${this.outcomeStatus ?? this.state} }`;
+  }
+}
+
+/** 'load #7', for messages. */
+export function labelOf(task: Pick<Task<unknown>, 'id' | 'name'>): string {
+  return `${task.name} #${task.id}`;
+}

@@ -1,0 +1,57 @@
+// TaskExtras: what few tasks need; kept out of Task so that a million of them stay small.
+// Owner: its task. Invariants: listeners on foreign signals are gone when the task has completed.
+// Not here: anything on the way of spawn and join.
+
+import type { TaskWatcher } from './command_sink.ts';
+import type { TrapInfo } from './outcome.ts';
+import type { ProgressFeed } from './progress.ts';
+import type { Task } from './task.ts';
+
+export class TaskExtras {
+  name: string | undefined = undefined;
+  watcher: TaskWatcher | undefined = undefined;
+  cancelReason: unknown = undefined;
+  /** Decided while the body still has `finally` blocks to run. */
+  trap: TrapInfo | undefined = undefined;
+  /** On the runtime's clock; Infinity: none. */
+  deadlineMs = Infinity;
+  /** Undoes what ties the task to signals and deadlines. */
+  detach: (() => void) | undefined = undefined;
+  /** Failed children that nobody has joined so far; reported when this task ends. */
+  failedChildren: Task<unknown>[] | undefined = undefined;
+  /** Where the body was when it was told to return. */
+  leftAt: string | undefined = undefined;
+  #controller: AbortController | undefined = undefined;
+  #feeds: Set<ProgressFeed> | undefined = undefined;
+
+  signalFor(task: Task<unknown>): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (task.cancelled) this.#controller.abort(this.cancelReason);
+    }
+    return this.#controller.signal;
+  }
+
+  cancellationRequested(reason: unknown): void {
+    this.cancelReason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  addFeed(feed: ProgressFeed): void {
+    this.#feeds ??= new Set();
+    this.#feeds.add(feed);
+    feed.onReturn = () => this.#feeds?.delete(feed);
+  }
+
+  report(value: unknown): void {
+    if (this.#feeds === undefined) return;
+    for (const feed of this.#feeds) feed.push(value);
+  }
+
+  completed(): void {
+    this.detach?.();
+    this.detach = undefined;
+    for (const feed of this.#feeds ?? []) feed.end();
+    this.#feeds = undefined;
+  }
+}
