@@ -8,8 +8,9 @@ import { writeReport } from './harness/report.ts';
 import { runSuite } from './harness/run_suite.ts';
 import { SUBJECT_NAMES } from './harness/subjects.ts';
 import { renderReport } from './harness/table.ts';
+import { timersSuite } from './timers.ts';
 
-const SUITES = [filesSuite];
+const SUITES = [filesSuite, timersSuite];
 
 process.exitCode = await main(process.argv.slice(2));
 

@@ -28,6 +28,8 @@ export interface Sizes {
   memoryOps: number;
   importRounds: number;
   clockOps: number;
+  /** Timers armed at once; absent in suites without them. */
+  timerCount?: number;
 }
 
 export interface CaseContext {

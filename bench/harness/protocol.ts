@@ -3,7 +3,15 @@
 // which is why it is not JSON.
 // A run takes all of its input from one WorkRequest; keys a subject does not need it ignores.
 
-export type Workload = 'read' | 'write' | 'smallFiles' | 'stat' | 'fairness' | 'memory' | 'clock';
+export type Workload =
+  | 'read'
+  | 'write'
+  | 'smallFiles'
+  | 'stat'
+  | 'fairness'
+  | 'memory'
+  | 'clock'
+  | 'timers';
 
 export interface WorkRequest {
   workload: Workload;

@@ -52,11 +52,15 @@ export const SUBJECTS: readonly Subject[] = [
 /** Peers of one case only, without a process that does work. */
 export const CLOCK_SUBJECTS = ['performance.now', 'process.hrtime', 'Date.now'] as const;
 export const EMPTY_MODULE_SUBJECT = 'empty-module';
+export const TIMEOUT_SUBJECT = 'setTimeout';
+export const SIGNAL_SUBJECT = 'AbortSignal.timeout';
 
 export const SUBJECT_NAMES: readonly string[] = [
   ...SUBJECTS.map((subject) => subject.name),
   ...CLOCK_SUBJECTS,
   EMPTY_MODULE_SUBJECT,
+  TIMEOUT_SUBJECT,
+  SIGNAL_SUBJECT,
 ];
 
 export function subjectByName(name: string): Subject {

@@ -17,6 +17,7 @@ import { type AllocateBuffers, heapBuffers, poolBuffers } from './memory.ts';
 import { runMemory } from './memory_growth.ts';
 import { runPromises } from './promises.ts';
 import { RunState } from './run_state.ts';
+import { runTimers } from './timers.ts';
 
 type Fields = [string, string | number][];
 
@@ -80,6 +81,7 @@ async function work(fields: Message): Promise<Fields> {
   const request = decodeWork(fields);
   if (request.workload === 'fairness') return fairness(request, fields);
   if (request.workload === 'clock') return runClock(request, fields);
+  if (request.workload === 'timers') return runTimers(request, fields);
   if (request.workload === 'memory') {
     const grown = await runMemory(context.api, context.allocate, request);
     return Object.entries({ ...grown, ops: request.ops, rssKiB: grown.rssKiB.join(',') });

@@ -67,9 +67,10 @@ export class TimerWheel {
   #capacity: number;
   /** By record - FIRST_TIMER. */
   #targets: (TimerTarget | undefined)[] = [];
-  /** Head of the list of freed records, 0 when empty. */
-  #freed = 0;
-  /** Records from here on were never used. */
+  /** Stack of freed records: a list through the records would make each arm wait for the last. */
+  #freed: Int32Array;
+  #freedCount = 0;
+  /** Records from here on are free too. */
   #fresh = FIRST_TIMER;
   readonly #occupancy = new SlotOccupancy();
   /** First tick that is not due yet, and its halves. */
@@ -95,6 +96,7 @@ export class TimerWheel {
     this.#capacity = Math.min(CAPACITY_MIN, capacityMax);
     this.#records = new Int32Array((FIRST_TIMER + this.#capacity) << RECORD_SHIFT);
     this.#highs = new Int32Array(this.#capacity);
+    this.#freed = new Int32Array(this.#capacity);
     this.#emptyLists();
     this.#nextTick = this.#tickBefore(nowMs) + 1;
     this.#nextHigh = Math.floor(this.#nextTick / HALF);
@@ -114,9 +116,7 @@ export class TimerWheel {
   arm(deadlineMs: number, target: TimerTarget): number {
     const tick = this.#tickMs === 1 ? Math.ceil(deadlineMs) : this.#tickAfter(deadlineMs);
     if (!(tick < TICK_LIMIT)) return neverHandle(deadlineMs);
-    let record = this.#freed;
-    if (record === 0) record = this.#freshRecord();
-    else this.#freed = this.#records[record << RECORD_SHIFT];
+    const record = this.#freedCount === 0 ? this.#freshRecord() : this.#freed[--this.#freedCount];
     this.#targets[record - FIRST_TIMER] = target;
     this.#armedCount++;
     const records = this.#records;
@@ -340,8 +340,12 @@ export class TimerWheel {
   }
 
   #freshRecord(): number {
-    if (this.#fresh - FIRST_TIMER === this.#capacity) this.#grow();
-    return this.#fresh++;
+    for (;;) {
+      if (this.#fresh - FIRST_TIMER === this.#capacity) this.#grow();
+      const record = this.#fresh++;
+      // A record that has used up its generations is never given out again.
+      if (this.#records[(record << RECORD_SHIFT) + GENERATION] < GENERATION_MAX) return record;
+    }
   }
 
   #grow(): void {
@@ -356,20 +360,25 @@ export class TimerWheel {
     const highs = new Int32Array(this.#capacity);
     highs.set(this.#highs);
     this.#highs = highs;
+    const freed = new Int32Array(this.#capacity);
+    freed.set(this.#freed);
+    this.#freed = freed;
   }
 
   #free(record: number): void {
     const records = this.#records;
     const at = record << RECORD_SHIFT;
     this.#targets[record - FIRST_TIMER] = undefined;
-    this.#armedCount--;
     records[at + PREV] = NOT_LINKED;
-    const generation = records[at + GENERATION];
-    // A record that has used up its generations is never given out again.
-    if (generation === GENERATION_MAX) return;
-    records[at + GENERATION] = generation + 1;
-    records[at] = this.#freed;
-    this.#freed = record;
+    const generation = records[at + GENERATION] + 1;
+    records[at + GENERATION] = generation;
+    if (--this.#armedCount === 0) {
+      // From the start again: freed at random, records would be given out at random too.
+      this.#freedCount = 0;
+      this.#fresh = FIRST_TIMER;
+    } else if (generation < GENERATION_MAX) {
+      this.#freed[this.#freedCount++] = record;
+    }
   }
 }
 
