@@ -237,6 +237,31 @@ describe('pacer', () => {
     expect(pacer.missedBefore(5000)).toBe(5);
   });
 
+  test('what is missed is what would have been claimed, whatever the clock shows', () => {
+    // A phase that begins later than 1.1 s after the process did: for one clock reading in eight,
+    // start + duration - start is not the duration.
+    const pacer = new Pacer(500, 1100.001001, 3000);
+    while (!Number.isNaN(pacer.claim()));
+    expect(pacer.missedBefore(9999)).toBe(0);
+    const startNs = fc.integer({ min: 0, max: 1e10 });
+    const rate = fc.integer({ min: 1, max: 1000 });
+    const elapsedMs = fc.oneof(
+      fc.integer({ min: 0, max: 1500 }),
+      fc.double({ min: 0, max: 1500, noNaN: true }),
+    );
+    fc.assert(
+      fc.property(startNs, rate, elapsedMs, (start, ratePerSecond, elapsed) => {
+        const startMs = start / 1e6;
+        const untilMs = Math.min(startMs + elapsed, startMs + 1000);
+        const claiming = new Pacer(ratePerSecond, startMs, 1000);
+        let count = 0;
+        while (claiming.claim() < untilMs) count++;
+        expect(new Pacer(ratePerSecond, startMs, 1000).missedBefore(untilMs)).toBe(count);
+      }),
+      FAST_CHECK,
+    );
+  });
+
   test('waiting ends in order and never early', async () => {
     const startMs = performance.now();
     const pacer = new Pacer(1000, startMs, 1000);

@@ -31,7 +31,7 @@ export class Pacer {
 
   /** The next intended start, or NaN when the phase has no more. */
   claim(): number {
-    const intendedMs = this.#startMs + this.#claimed * this.#intervalMs;
+    const intendedMs = this.#startOf(this.#claimed);
     if (intendedMs >= this.#endMs) return Number.NaN;
     this.#claimed += 1;
     return intendedMs;
@@ -44,8 +44,16 @@ export class Pacer {
 
   /** Operations that were due before `nowMs` and that nobody had time to start. */
   missedBefore(nowMs: number): number {
-    const due = Math.ceil((Math.min(nowMs, this.#endMs) - this.#startMs) / this.#intervalMs);
+    const untilMs = Math.min(nowMs, this.#endMs);
+    // The quotient is rounded: what counts as due must be what claim() would have handed out.
+    let due = Math.max(0, Math.ceil((untilMs - this.#startMs) / this.#intervalMs));
+    if (due > 0 && this.#startOf(due - 1) >= untilMs) due -= 1;
+    else if (this.#startOf(due) < untilMs) due += 1;
     return Math.max(0, due - this.#claimed);
+  }
+
+  #startOf(index: number): number {
+    return this.#startMs + index * this.#intervalMs;
   }
 
   /** Resolves at the intended start, never early, unless stop() comes first. */
