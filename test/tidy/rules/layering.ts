@@ -17,19 +17,26 @@ const LIB_ORDER = [
   'task',
   'bus',
   'sync',
-  'scheduler',
   'engine',
+  'scheduler',
   'graph',
   'metrics',
-  'runtime.ts',
-  'worker_main.ts',
+  'runtime',
+  'worker_main',
   'entry',
   'testing',
   'cli',
 ];
-/** Public entries that are a layer with their folder of the same name. */
-const ENTRY_LAYERS = new Map([
+/** Files directly in lib/ and their layers; the others are the parts of the runtime's wiring. */
+const ROOT_FILES = new Map([
+  ['index.ts', 'entry'],
+  ['fs.ts', 'entry'],
+  ['fs_names.ts', 'entry'],
+  ['engine.ts', 'entry'],
+  ['graph.ts', 'entry'],
+  ['net.ts', 'entry'],
   ['testing.ts', 'testing'],
+  ['worker_main.ts', 'worker_main'],
   ['eslint_plugin.ts', 'eslint'],
 ]);
 const ISLAND = 'eslint';
@@ -94,10 +101,9 @@ function isAtOrBelow(other: string, own: string, order: readonly string[]): bool
   return order.includes(other) && order.indexOf(other) <= order.indexOf(own);
 }
 
-/** Files directly in lib/ are public entries, except the two that do the wiring. */
 function libLayer(path: string): string | undefined {
   const [, first, ...rest] = path.split('/');
   if (first === undefined) return undefined;
   if (rest.length > 0) return LIB_ORDER.includes(first) || first === ISLAND ? first : undefined;
-  return ENTRY_LAYERS.get(first) ?? (LIB_ORDER.includes(first) ? first : 'entry');
+  return ROOT_FILES.get(first) ?? 'runtime';
 }
