@@ -71,6 +71,20 @@ function pathOf(fd: number, path: string): string {
   }
 }
 
+/** Whether a path without links is `root` or below it. */
+export function isBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
+}
+
+/** Whether the directory that was granted still has its name. */
+export function isStillThere({ path, identity }: GrantedRoot): boolean {
+  try {
+    return identityOf(statSync(path, { bigint: true })) === identity;
+  } catch {
+    return false;
+  }
+}
+
 let isEnforceable: boolean | undefined;
 
 /** Whether roots can be enforced here: it takes Linux and a /proc. */

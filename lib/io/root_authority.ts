@@ -31,7 +31,14 @@ import {
   startUnguarded,
 } from './path_operation.ts';
 import { PathResolver } from './path_resolver.ts';
-import { type PathUse, pathUses, USE_OPEN, USE_REALPATH, USE_TEXT } from './path_uses.ts';
+import {
+  type PathUse,
+  pathUses,
+  USE_NEW_NAME,
+  USE_OPEN,
+  USE_REALPATH,
+  USE_TEXT,
+} from './path_uses.ts';
 import { type ParsedPath, type PathWalk, parsePath } from './path_walk.ts';
 
 /** What two paths lead through. */
@@ -128,7 +135,9 @@ class RootAuthority implements FileAuthority {
   ): Promise<T> {
     const flags = request.argument0 ?? 0;
     if (parsed.hasSlash && (flags & constants.O_CREAT) !== 0) {
-      throw requestError(errnoOf('EISDIR'), request);
+      return resolver.with(parsed, USE_NEW_NAME, async () => {
+        throw requestError(errnoOf('EISDIR'), request);
+      });
     }
     return resolver.open(parsed, USE_OPEN, flags, async ({ path, lease, walk }, argument0) => {
       const opened = await go({ path, lease, argument0 });

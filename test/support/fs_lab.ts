@@ -95,8 +95,10 @@ export class FsLab {
     this.#thread?.close();
   }
 
-  makeFolder(): void {
+  async makeFolder(): Promise<void> {
     this.folder = mkdtempSync(join(tmpdir(), 'nephrite-fs-'));
+    // An authority keeps a descriptor of its root, from its first use on.
+    if (process.env.NEPHRITE_RESTRICTED) await this.fs.stat(this.folder);
   }
 
   removeFolder(): void {

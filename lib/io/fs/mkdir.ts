@@ -21,7 +21,14 @@ import { decodeStats } from './stats.ts';
 
 const { S_IFDIR, S_IFMT } = constants;
 // Nothing that is in the way explains these.
-const FINAL_CODES = new Set(['EACCES', 'ENOSPC', 'ENOTDIR', 'EPERM', 'ENOENT']);
+const FINAL_CODES = new Set([
+  'EACCES',
+  'ENOSPC',
+  'ENOTDIR',
+  'EPERM',
+  'ENOENT',
+  'ERR_CAPABILITY_DENIED',
+]);
 
 export interface MkdirOptions extends OperationOptions {
   /** Makes missing parents, and does not mind if the directory is there; default false. */

@@ -47,10 +47,17 @@ class WriteFileOperation extends WholeFileOperation<void> {
   readonly #length: number;
   #total = 0;
 
-  constructor(thread: IoThread, target: WholeFileTarget, gate: OpenGate, bytes: Uint8Array) {
+  /** `length`: of the bytes when the call was made. */
+  constructor(
+    thread: IoThread,
+    target: WholeFileTarget,
+    gate: OpenGate,
+    bytes: Uint8Array,
+    length: number,
+  ) {
     super(thread, target, gate);
     this.#bytes = bytes;
-    this.#length = bytes.byteLength;
+    this.#length = length;
   }
 
   protected override isEmpty(): boolean {
@@ -170,8 +177,9 @@ function startWriteFile(
   thread: IoThread,
   target: WholeFileTarget,
   bytes: Uint8Array,
+  length = bytes.byteLength,
 ): Cancellable<void> {
-  const operation = new WriteFileOperation(thread, target, gateOf(thread), bytes);
+  const operation = new WriteFileOperation(thread, target, gateOf(thread), bytes, length);
   operation.start();
   return operation;
 }
@@ -183,13 +191,14 @@ function writeUnder(
   bytes: Uint8Array,
 ): Cancellable<void> {
   const { path = '', flags = 0, mode, isFlushed } = target;
+  const length = bytes.byteLength;
   return new CompositeOperation<void>(thread, (scope) =>
     withDescriptor(
       scope,
       path,
       flags,
       'open',
-      async (fd) => scope.run(() => startWriteFile(thread, { fd, isFlushed }, bytes)),
+      async (fd) => scope.run(() => startWriteFile(thread, { fd, isFlushed }, bytes, length)),
       mode,
     ),
   );
