@@ -19,6 +19,7 @@ import {
   HALF,
   HALF_LEVELS,
   HANDLE_RECORDS,
+  HIGH,
   LEVEL_BITS,
   LEVEL_SLOTS,
   LEVELS,
@@ -62,8 +63,8 @@ export class TimerWheel {
   readonly #tickMs: number;
   readonly #capacityMax: number;
   #records: Int32Array;
-  /** High half of the tick; read and written for levels 3 and up only. */
-  #highs: Int32Array;
+  /** Apart from the records: firing walks it, and a smaller walk stays in the cache. */
+  #nexts: Int32Array;
   #capacity: number;
   /** By record - FIRST_TIMER. */
   #targets: (TimerTarget | undefined)[] = [];
@@ -95,7 +96,7 @@ export class TimerWheel {
     this.#capacityMax = capacityMax;
     this.#capacity = Math.min(CAPACITY_MIN, capacityMax);
     this.#records = new Int32Array((FIRST_TIMER + this.#capacity) << RECORD_SHIFT);
-    this.#highs = new Int32Array(this.#capacity);
+    this.#nexts = new Int32Array(FIRST_TIMER + this.#capacity);
     this.#freed = new Int32Array(this.#capacity);
     this.#emptyLists();
     this.#nextTick = this.#tickBefore(nowMs) + 1;
@@ -126,8 +127,8 @@ export class TimerWheel {
       const high = (tick / HALF) | 0;
       const low = (tick - high * HALF) | 0;
       records[at + LOW] = low;
+      records[at + HIGH] = high;
       list = this.#listOf(high, low);
-      if (list >= FIRST_HIGH_SLOT) this.#highs[record - FIRST_TIMER] = high;
     }
     this.#append(list, record);
     return records[at + GENERATION] * HANDLE_RECORDS + record;
@@ -142,9 +143,9 @@ export class TimerWheel {
     const at = record << RECORD_SHIFT;
     if (records[at + GENERATION] * HANDLE_RECORDS + record !== handle) return false;
     if (records[at + PREV] === NOT_LINKED) return false;
-    const next = records[at];
+    const next = this.#nexts[record];
     const prev = records[at + PREV];
-    records[prev << RECORD_SHIFT] = next;
+    this.#nexts[prev] = next;
     records[(next << RECORD_SHIFT) + PREV] = prev;
     // Only a sentinel is its own neighbour on both sides.
     if (next === prev) this.#markEmpty(next);
@@ -169,7 +170,7 @@ export class TimerWheel {
     try {
       this.#splice(NEXT_DUE, DUE);
       for (;;) {
-        while (this.#records[DUE << RECORD_SHIFT] !== DUE) {
+        while (this.#nexts[DUE] !== DUE) {
           if (firedCount >= fireCountMax) return firedCount;
           firedCount++;
           this.#fireFirst();
@@ -201,17 +202,17 @@ export class TimerWheel {
    * than a level away and shares its slot. Infinity when nothing is armed.
    */
   nextDeadlineMs(): number {
+    const nexts = this.#nexts;
     const records = this.#records;
-    const hasDue =
-      records[DUE << RECORD_SHIFT] !== DUE || records[NEXT_DUE << RECORD_SHIFT] !== NEXT_DUE;
+    const hasDue = nexts[DUE] !== DUE || nexts[NEXT_DUE] !== NEXT_DUE;
     if (hasDue) return (this.#nextTick - 1) * this.#tickMs;
     if (this.#openedLevel !== 0) return this.#nextTick * this.#tickMs;
     const slot = this.#occupancy.first();
     if (slot < 0) return Infinity;
-    const only = records[slot << RECORD_SHIFT];
+    const only = nexts[slot];
     if (slot >= LEVEL_SLOTS && records[(slot << RECORD_SHIFT) + PREV] === only) {
       const isFar = slot >= FIRST_HIGH_SLOT;
-      const high = isFar ? this.#highs[only - FIRST_TIMER] : this.#nextHigh;
+      const high = isFar ? records[(only << RECORD_SHIFT) + HIGH] : this.#nextHigh;
       return (high * HALF + records[(only << RECORD_SHIFT) + LOW]) * this.#tickMs;
     }
     return startTickOf(slot, this.#nextHigh, this.#nextLow) * this.#tickMs;
@@ -229,7 +230,7 @@ export class TimerWheel {
 
   #emptyLists(): void {
     for (let list = 0; list < FIRST_TIMER; list++) {
-      this.#records[list << RECORD_SHIFT] = list;
+      this.#nexts[list] = list;
       this.#records[(list << RECORD_SHIFT) + PREV] = list;
     }
   }
@@ -252,12 +253,13 @@ export class TimerWheel {
   }
 
   #append(list: number, record: number): void {
+    const nexts = this.#nexts;
     const records = this.#records;
     const at = record << RECORD_SHIFT;
     const last = records[(list << RECORD_SHIFT) + PREV];
-    records[at] = list;
+    nexts[record] = list;
     records[at + PREV] = last;
-    records[last << RECORD_SHIFT] = record;
+    nexts[last] = record;
     records[(list << RECORD_SHIFT) + PREV] = record;
     if (last === list && list < SLOTS) this.#occupancy.add(list);
   }
@@ -269,28 +271,30 @@ export class TimerWheel {
 
   /** Moves all of `from` to the end of `to`. */
   #splice(from: number, to: number): void {
+    const nexts = this.#nexts;
     const records = this.#records;
     const fromAt = from << RECORD_SHIFT;
     const toAt = to << RECORD_SHIFT;
-    const first = records[fromAt];
+    const first = nexts[from];
     if (first === from) return;
     const last = records[fromAt + PREV];
     const before = records[toAt + PREV];
-    records[before << RECORD_SHIFT] = first;
+    nexts[before] = first;
     records[(first << RECORD_SHIFT) + PREV] = before;
-    records[last << RECORD_SHIFT] = to;
+    nexts[last] = to;
     records[toAt + PREV] = last;
-    records[fromAt] = from;
+    nexts[from] = from;
     records[fromAt + PREV] = from;
     this.#markEmpty(from);
   }
 
   #fireFirst(): void {
+    const nexts = this.#nexts;
     const records = this.#records;
-    const record = records[DUE << RECORD_SHIFT];
+    const record = nexts[DUE];
     const at = record << RECORD_SHIFT;
-    const next = records[at];
-    records[DUE << RECORD_SHIFT] = next;
+    const next = nexts[record];
+    nexts[DUE] = next;
     records[(next << RECORD_SHIFT) + PREV] = DUE;
     const handle = records[at + GENERATION] * HANDLE_RECORDS + record;
     const target = this.#targets[record - FIRST_TIMER];
@@ -300,20 +304,21 @@ export class TimerWheel {
 
   /** Puts the timers of the opened slot where they belong now; gives the moves that are left. */
   #spreadOpened(moveCountMax: number): number {
+    const nexts = this.#nexts;
     const records = this.#records;
     const level = this.#openedLevel;
     // While they are moved they are not behind themselves.
     this.#openedLevel = 0;
     let moveCount = moveCountMax;
-    let record = records[OPENED << RECORD_SHIFT];
+    let record = nexts[OPENED];
     for (; record !== OPENED && moveCount > 0; moveCount--) {
-      const next = records[record << RECORD_SHIFT];
-      const high = level < HALF_LEVELS ? this.#nextHigh : this.#highs[record - FIRST_TIMER];
+      const next = nexts[record];
+      const high = level < HALF_LEVELS ? this.#nextHigh : records[(record << RECORD_SHIFT) + HIGH];
       const list = this.#listOf(high, records[(record << RECORD_SHIFT) + LOW]);
       this.#append(list, record);
       record = next;
     }
-    records[OPENED << RECORD_SHIFT] = record;
+    nexts[OPENED] = record;
     records[(record << RECORD_SHIFT) + PREV] = OPENED;
     if (record !== OPENED) this.#openedLevel = level;
     return moveCount;
@@ -330,7 +335,7 @@ export class TimerWheel {
       const half = level < HALF_LEVELS ? this.#nextLow : this.#nextHigh;
       const digit = (half >>> ((level % HALF_LEVELS) * LEVEL_BITS)) & DIGIT;
       const slot = level * LEVEL_SLOTS + digit;
-      if (this.#records[slot << RECORD_SHIFT] !== slot) {
+      if (this.#nexts[slot] !== slot) {
         this.#splice(slot, OPENED);
         this.#openedLevel = level;
         return;
@@ -357,9 +362,9 @@ export class TimerWheel {
     const records = new Int32Array((FIRST_TIMER + this.#capacity) << RECORD_SHIFT);
     records.set(this.#records);
     this.#records = records;
-    const highs = new Int32Array(this.#capacity);
-    highs.set(this.#highs);
-    this.#highs = highs;
+    const nexts = new Int32Array(FIRST_TIMER + this.#capacity);
+    nexts.set(this.#nexts);
+    this.#nexts = nexts;
     const freed = new Int32Array(this.#capacity);
     freed.set(this.#freed);
     this.#freed = freed;

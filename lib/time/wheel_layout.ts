@@ -23,11 +23,11 @@ export const OPENED = SLOTS + 2;
 /** Records below are the sentinels of the lists. */
 export const FIRST_TIMER = SLOTS + 24;
 
-// A record in 16 bytes, so that arming, cancelling and firing touch one cache line of it: next,
-// prev, low half of the tick, generation.
+// A record in 16 bytes, so that arming, cancelling and firing touch one cache line of it.
 export const RECORD_SHIFT = 2;
-export const PREV = 1;
-export const LOW = 2;
+export const PREV = 0;
+export const LOW = 1;
+export const HIGH = 2;
 export const GENERATION = 3;
 export const NOT_LINKED = -1;
 
