@@ -6,7 +6,7 @@ import { invalidArgType, outOfRange } from './base/errors.ts';
 import {
   ALL_CAPABILITIES,
   type Capabilities,
-  type CapabilitiesInput,
+  type CapabilityOptions,
   narrow,
 } from './bus/capabilities.ts';
 import type { RuntimeBus } from './bus/runtime_bus.ts';
@@ -28,7 +28,7 @@ export interface RuntimeOptions {
   /** Engines beside the default one. */
   readonly engines?: readonly EngineConfigInput[] | undefined;
   /** What code of this runtime may do; default: everything. */
-  readonly capabilities?: CapabilitiesInput | undefined;
+  readonly capabilities?: CapabilityOptions | undefined;
   readonly tasks?:
     | {
         /** Tasks that may be queued, 1 up; default 4,194,304. Then spawn throws ERR_QUEUE_FULL. */
@@ -51,6 +51,23 @@ export interface Engines {
   get(engineId: string): EngineRuntimeConfig;
 }
 
+/** @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE; `engines` are checked when they are registered. */
+export function parseRuntimeOptions(options: RuntimeOptions) {
+  if (typeof options !== 'object' || options === null) {
+    throw invalidArgType('options', 'of type object', options);
+  }
+  const { engines = [], capabilities, tasks = {}, onStall } = options;
+  const stallMs = positive('options.tasks.stallMs', tasks.stallMs, 50);
+  const queuedMax = positive('options.tasks.queuedMax', tasks.queuedMax, 4_194_304);
+  if (!Array.isArray(engines)) throw invalidArgType('options.engines', 'an array', engines);
+  if (onStall !== undefined && typeof onStall !== 'function') {
+    throw invalidArgType('options.onStall', 'of type function', onStall);
+  }
+  const rights =
+    capabilities === undefined ? ALL_CAPABILITIES : narrow(ALL_CAPABILITIES, capabilities);
+  return { rights, stallMs, queuedMax, onStall, engines };
+}
+
 /** A scheduler for tasks of the calling thread. Start it with `await Runtime.start()`. */
 export class Runtime {
   static readonly name: string = 'Runtime';
@@ -61,7 +78,8 @@ export class Runtime {
   readonly #startedAtMs: number;
   #closing: Promise<CloseReport> | undefined;
 
-  private constructor(parts: Parts) {
+  /** @internal Runtimes are made by start(). */
+  protected constructor(parts: Parts) {
     this.parts = parts;
     this.#startedAtMs = parts.host.clock.nowMs();
     parts.host.onUnobserved = (task) => this.#unhandled.report(task);
@@ -76,18 +94,7 @@ export class Runtime {
    * @throws (rejects with) ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_ENGINE_EXISTS
    */
   static async start(options: RuntimeOptions = {}): Promise<Runtime> {
-    if (typeof options !== 'object' || options === null) {
-      throw invalidArgType('options', 'of type object', options);
-    }
-    const { engines = [], capabilities, tasks = {}, onStall } = options;
-    const stallMs = positive('options.tasks.stallMs', tasks.stallMs, 50);
-    const queuedMax = positive('options.tasks.queuedMax', tasks.queuedMax, 4_194_304);
-    if (!Array.isArray(engines)) throw invalidArgType('options.engines', 'an array', engines);
-    if (onStall !== undefined && typeof onStall !== 'function') {
-      throw invalidArgType('options.onStall', 'of type function', onStall);
-    }
-    const rights =
-      capabilities === undefined ? ALL_CAPABILITIES : narrow(ALL_CAPABILITIES, capabilities);
+    const { rights, stallMs, onStall, queuedMax, engines } = parseRuntimeOptions(options);
     const runtime = new Runtime(makeThreadParts(rights, stallMs, onStall));
     runtime.parts.scheduler.queuedMax = queuedMax;
     for (const config of engines) runtime.parts.scheduler.engines.register(config);
@@ -176,10 +183,9 @@ export class Runtime {
   }
 
   async #close(deadlineMs: number): Promise<CloseReport> {
-    const { scheduler, host } = this.parts;
     const onIdle = (listener: () => void) => this.#idleListeners.add(listener);
-    const report = await closeScheduler(scheduler, onIdle, deadlineMs);
-    host.close();
+    const report = await closeScheduler(this.parts, onIdle, deadlineMs);
+    this.parts.host.close();
     return report;
   }
 

@@ -3,7 +3,7 @@
 // report; no task starts once closing has begun.
 
 import { NephriteError } from './base/errors.ts';
-import type { Scheduler } from './scheduler/scheduler.ts';
+import type { Parts } from './runtime_parts.ts';
 import { labelOf, type Task } from './task/task.ts';
 
 export interface CloseOptions {
@@ -26,7 +26,7 @@ const GRACE_MS = 1000;
 
 /** Waits until the scheduler has no tasks, at most `timeoutMs`. True if it has none. */
 function untilIdle(
-  scheduler: Scheduler,
+  { scheduler, host }: Parts,
   onIdle: (listener: () => void) => void,
   timeoutMs: number,
 ) {
@@ -35,29 +35,30 @@ function untilIdle(
       resolve(true);
       return;
     }
-    const timer =
-      timeoutMs === Infinity ? undefined : setTimeout(() => resolve(false), Math.ceil(timeoutMs));
+    const stop =
+      timeoutMs === Infinity ? undefined : host.callAfter(timeoutMs, () => resolve(false));
     onIdle(() => {
-      clearTimeout(timer);
+      stop?.();
       resolve(true);
     });
   });
 }
 
 export async function closeScheduler(
-  scheduler: Scheduler,
+  parts: Parts,
   onIdle: (listener: () => void) => void,
   deadlineMs: number,
 ): Promise<CloseReport> {
+  const { scheduler } = parts;
   scheduler.isClosed = true;
   const there: Task[] = [...scheduler.live];
-  if (await untilIdle(scheduler, onIdle, deadlineMs)) {
+  if (await untilIdle(parts, onIdle, deadlineMs)) {
     return { drained: there.length, cancelled: 0, abandoned: [] };
   }
   const late = [...scheduler.live];
   const reason = new NephriteError('ERR_RUNTIME_CLOSED', 'the runtime was closed');
   for (const task of late) task.sink.cancel(task, reason, undefined);
-  await untilIdle(scheduler, onIdle, GRACE_MS);
+  await untilIdle(parts, onIdle, GRACE_MS);
   const abandoned = [...scheduler.live];
   return {
     drained: there.length - late.length,

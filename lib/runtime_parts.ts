@@ -4,13 +4,26 @@ import { ALL_CAPABILITIES } from './bus/capabilities.ts';
 import { RuntimeBus } from './bus/runtime_bus.ts';
 import { RunQueue } from './scheduler/run_queue.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
+import type { SchedulerHost } from './scheduler/scheduler_host.ts';
 import { STALL_MS_DEFAULT, type StallEvent, StallWatch } from './scheduler/stall_watch.ts';
 import { ThreadHost } from './scheduler/thread_host.ts';
 import { watchAsyncContext } from './task/async_context.ts';
 import type { TaskRights } from './task/command_sink.ts';
+import type { Task } from './task/task.ts';
+
+/** What a Runtime needs of its host beside what the scheduler does. */
+export interface RuntimeHost extends SchedulerHost {
+  /** Called for a failure that nobody has asked for. */
+  onUnobserved: (task: Task) => void;
+  /** Called when the last task has ended. */
+  onIdle: () => void;
+  /** Calls `call` once, after that time on the host's clock; returns a function that prevents it. */
+  callAfter(delayMs: number, call: () => void): () => void;
+  close(): void;
+}
 
 export interface Parts {
-  readonly host: ThreadHost;
+  readonly host: RuntimeHost;
   readonly scheduler: Scheduler;
   readonly bus: RuntimeBus;
 }
@@ -26,6 +39,6 @@ export function makeThreadParts(
   const scheduler = new Scheduler(host, new RunQueue(), new StallWatch(stallMs, onStall));
   const bus = new RuntimeBus(scheduler, rights);
   scheduler.bus = bus;
-  host.onAlarm = () => scheduler.turn();
+  host.onAlarm = () => scheduler.alarmExpired();
   return { host, scheduler, bus };
 }

@@ -2,7 +2,7 @@
 // Invariants: everything is checked when it is made, before any task exists.
 // Not here: what settings do (task/settings.ts).
 import { invalidArgType, outOfRange } from './base/errors.ts';
-import { type Capabilities, type CapabilitiesInput, narrow } from './bus/capabilities.ts';
+import { type Capabilities, type CapabilityOptions, narrow } from './bus/capabilities.ts';
 import type { Parts } from './runtime_parts.ts';
 import type { TaskSettings } from './task/command_sink.ts';
 import { currentTask } from './task/current.ts';
@@ -15,7 +15,7 @@ export interface WithOptions {
   /** Id of a registered engine. */
   readonly engine?: string | undefined;
   /** Narrower than one's own. */
-  readonly capabilities?: CapabilitiesInput | undefined;
+  readonly capabilities?: CapabilityOptions | undefined;
   /** Time of `rt.clock.now()` at which the task is cancelled; children inherit the minimum. */
   readonly deadline?: number | undefined;
   /** Aborting it cancels the task. */

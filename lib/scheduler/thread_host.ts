@@ -104,6 +104,11 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
     this.onIdle();
   }
 
+  callAfter(delayMs: number, call: () => void): () => void {
+    const timer = setTimeout(call, Math.ceil(delayMs));
+    return () => clearTimeout(timer);
+  }
+
   close(): void {
     alarm.detach(this);
     if (this.#isKept) alarm.unref();
