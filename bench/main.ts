@@ -8,9 +8,10 @@ import { writeReport } from './harness/report.ts';
 import { runSuite } from './harness/run_suite.ts';
 import { SUBJECT_NAMES } from './harness/subjects.ts';
 import { renderReport } from './harness/table.ts';
+import { tasksSuite } from './tasks.ts';
 import { timersSuite } from './timers.ts';
 
-const SUITES = [filesSuite, timersSuite];
+const SUITES = [filesSuite, tasksSuite, timersSuite];
 
 process.exitCode = await main(process.argv.slice(2));
 

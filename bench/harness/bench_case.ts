@@ -30,6 +30,8 @@ export interface Sizes {
   clockOps: number;
   /** Timers armed at once; absent in suites without them. */
   timerCount?: number;
+  /** Leaves of the tree of tasks; absent in suites without it. */
+  skynetLeaves?: number;
 }
 
 export interface CaseContext {

@@ -11,7 +11,9 @@ export type Workload =
   | 'fairness'
   | 'memory'
   | 'clock'
-  | 'timers';
+  | 'timers'
+  | 'tasks'
+  | 'tasksRead';
 
 export interface WorkRequest {
   workload: Workload;

@@ -28,6 +28,10 @@ export interface WorkloadPlan {
   checksumInReply: boolean;
   /** Gives a hash of the verified work, equal for all subjects. */
   hash?: (request: WorkRequest) => number;
+  /** Operations of the warm-up and of every round, where a rate must not decide them. */
+  fixedOps?: (context: CaseContext) => number;
+  /** Measures of the case, from what the row has. */
+  values?: (row: Row) => Record<string, number>;
 }
 
 type RunKeys = Pick<WorkRequest, 'ops' | 'seed' | 'runSeed' | 'stride' | 'verify' | 'durationMs'>;
@@ -117,7 +121,7 @@ async function verifyOnce(
   const reply = await runChecked(plan, request, runner);
   const hash = plan.hash?.(request) ?? numberField(reply, 'checksum');
   runner.hash = hex32(hash);
-  runner.ops = sizedOps(reply, context.sizes.warmUpMs, base.depth);
+  runner.ops = plan.fixedOps?.(context) ?? sizedOps(reply, context.sizes.warmUpMs, base.depth);
 }
 
 async function warmUp(
@@ -128,7 +132,7 @@ async function warmUp(
   run: number,
 ): Promise<void> {
   const reply = await runChecked(plan, requestOf(base, runner.ops, run, false), runner);
-  runner.ops = sizedOps(reply, context.sizes.runMs, base.depth);
+  runner.ops = plan.fixedOps?.(context) ?? sizedOps(reply, context.sizes.runMs, base.depth);
 }
 
 async function timedRound(
@@ -182,5 +186,6 @@ function rowOf(plan: WorkloadPlan, runner: Runner): Row {
   }
   const note = plan.note?.(runner.name);
   if (note !== undefined) row.note = note;
+  if (plan.values !== undefined) row.values = plan.values(row);
   return row;
 }

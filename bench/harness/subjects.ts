@@ -36,6 +36,14 @@ function nephrite(
   return { kind: 'javascript', name, library: 'nephrite', driver, memory, backend };
 }
 
+/** A process that loads nothing of nephrite; its workload knows it by its name. */
+function peer(name: string): Subject {
+  return { kind: 'javascript', name, library: 'node', driver: 'promises', memory: 'heap' };
+}
+
+export const TIMEOUT_SUBJECT = 'setTimeout';
+export const SIGNAL_SUBJECT = 'AbortSignal.timeout';
+
 export const SUBJECTS: readonly Subject[] = [
   nephrite('', 'io_uring'),
   nephrite('pool', 'io_uring', 'promises', 'pool'),
@@ -43,7 +51,11 @@ export const SUBJECTS: readonly Subject[] = [
   nephrite('statMany', 'io_uring', 'many'),
   nephrite('epoll', 'epoll'),
   nephrite('node', 'node'),
-  { kind: 'javascript', name: 'fs.promises', library: 'node', driver: 'promises', memory: 'heap' },
+  nephrite('await', 'io_uring'),
+  nephrite('als', 'io_uring'),
+  peer('fs.promises'),
+  ...['promise', 'queueMicrotask', 'setImmediate', 'effect'].map(peer),
+  ...[TIMEOUT_SUBJECT, SIGNAL_SUBJECT].map(peer),
   { kind: 'javascript', name: 'fs.callback', library: 'node', driver: 'callback', memory: 'heap' },
   { kind: 'native', name: 'c:io_uring', program: 'io_uring' },
   { kind: 'native', name: 'c:pread', program: 'pread' },
@@ -52,15 +64,11 @@ export const SUBJECTS: readonly Subject[] = [
 /** Peers of one case only, without a process that does work. */
 export const CLOCK_SUBJECTS = ['performance.now', 'process.hrtime', 'Date.now'] as const;
 export const EMPTY_MODULE_SUBJECT = 'empty-module';
-export const TIMEOUT_SUBJECT = 'setTimeout';
-export const SIGNAL_SUBJECT = 'AbortSignal.timeout';
 
 export const SUBJECT_NAMES: readonly string[] = [
   ...SUBJECTS.map((subject) => subject.name),
   ...CLOCK_SUBJECTS,
   EMPTY_MODULE_SUBJECT,
-  TIMEOUT_SUBJECT,
-  SIGNAL_SUBJECT,
 ];
 
 export function subjectByName(name: string): Subject {

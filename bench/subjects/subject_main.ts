@@ -17,6 +17,9 @@ import { type AllocateBuffers, heapBuffers, poolBuffers } from './memory.ts';
 import { runMemory } from './memory_growth.ts';
 import { runPromises } from './promises.ts';
 import { RunState } from './run_state.ts';
+import { runTasks } from './tasks.ts';
+import type { IndexApi } from './tasks_nephrite.ts';
+import { runTasksRead } from './tasks_read.ts';
 import { runTimers } from './timers.ts';
 
 type Fields = [string, string | number][];
@@ -28,11 +31,7 @@ interface Context {
   many?: ManyApi;
   allocate: AllocateBuffers;
   backend: string;
-}
-
-/** What the entry `nephrite` is used for. */
-interface IndexApi {
-  backend(): { name: string };
+  index?: IndexApi;
 }
 
 const [name, driver, memory, fsFile, indexFile] = process.argv.slice(2);
@@ -51,7 +50,7 @@ async function load(subject: string, how: Driver, from: Memory): Promise<Context
   const allocate = from === 'pool' ? poolBuffers(library) : heapBuffers;
   const index = (await import(pathToFileURL(indexFile).href)) as IndexApi;
   const backend = index.backend().name;
-  return { name: subject, driver: how, api: library, many: library, allocate, backend };
+  return { name: subject, driver: how, api: library, many: library, allocate, backend, index };
 }
 
 async function answer(line: string): Promise<string> {
@@ -82,12 +81,14 @@ async function work(fields: Message): Promise<Fields> {
   if (request.workload === 'fairness') return fairness(request, fields);
   if (request.workload === 'clock') return runClock(request, fields);
   if (request.workload === 'timers') return runTimers(request, fields);
+  if (request.workload === 'tasks') return runTasks(context.name, context.index, request, fields);
   if (request.workload === 'memory') {
     const grown = await runMemory(context.api, context.allocate, request);
     return Object.entries({ ...grown, ops: request.ops, rssKiB: grown.rssKiB.join(',') });
   }
   const run = new RunState(request);
-  if (context.driver === 'callback') await runCallback(run);
+  if (request.workload === 'tasksRead') await readInTasks(run);
+  else if (context.driver === 'callback') await runCallback(run);
   else if (context.driver === 'promises') await runPromises(context.api, context.allocate, run);
   else if (context.many !== undefined) await runMany(context.many, run);
   else throw new Error(`${context.name} has no calls for many`);
@@ -98,6 +99,13 @@ async function work(fields: Message): Promise<Fields> {
     ['checksum', run.checksum],
     ['samples', run.samples()],
   ];
+}
+
+/** In tasks where the subject is nephrite, with plain `await` for all others. */
+async function readInTasks(run: RunState): Promise<void> {
+  const { api, index, allocate, name: subject } = context;
+  if (index === undefined || subject !== 'nephrite') await runPromises(api, allocate, run);
+  else await runTasksRead(api as typeof import('../../lib/fs.ts'), index, allocate, run);
 }
 
 async function fairness(request: ReturnType<typeof decodeWork>, fields: Message): Promise<Fields> {
