@@ -40,7 +40,7 @@ class AcquireWait extends WaitOperation<void> {
   }
 }
 
-/** Made by semaphore(). At most 1,048,576 wait at a time; the next one fails with ERR_QUEUE_FULL. */
+/** Made by semaphore(). At most 1,048,576 wait at a time; then it is ERR_QUEUE_FULL. */
 export class Semaphore {
   static readonly name: string = 'Semaphore';
   /** How many permits there are. */

@@ -29,10 +29,8 @@ export class ValueBuffer<T> {
     this.#places[this.#head] = undefined;
     this.#head = (this.#head + 1) & (this.#places.length - 1);
     this.#count--;
-    if (this.#count === 0 && this.#places.length > SIZE_KEPT_MAX) {
-      this.#places = [];
-      this.#head = 0;
-    }
+    // #grow() sets the head anew.
+    if (this.#count === 0 && this.#places.length > SIZE_KEPT_MAX) this.#places = [];
     return value;
   }
 
