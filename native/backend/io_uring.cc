@@ -204,6 +204,11 @@ void IoUringBackend::collect_inbox() {
 }
 
 void IoUringBackend::finish_kernel(Operation& operation, std::int32_t result) {
+  // Nobody has asked for it: io-wq could not start its first worker (no more processes allowed, or
+  // signals arrive faster than the kernel can fork one) and gave up, before anything was done.
+  if (result == -ECANCELED && !operation.is_cancelled && operation.stage == kKernel) {
+    return send_to_pool(operation, PoolLane::kFiles);
+  }
   if (operation.stage == kWaitReady && result >= 0) {
     // Ready while its cancel was on the way: that cancel has found nothing, and none follows it.
     if (operation.is_cancelled) return sink_->complete(operation, -ECANCELED, 0);

@@ -91,11 +91,22 @@ describe.skipIf(!IS_LINUX).concurrent('refused by a filter (seccomp is Linux)', 
   }
 });
 
+const asOrdinary =
+  process.getuid?.() === 0
+    ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
+    : [];
+
+it.skipIf(noUring !== undefined)(
+  'no more threads (RLIMIT_NPROC): what io_uring cannot start a worker for is done all the same',
+  async () => {
+    // The kernel answers ECANCELED for what waited for that worker; nobody has cancelled it.
+    const options = { args: ['no-more-threads'], launcher: asOrdinary, backend: 'io_uring' };
+    const found = await lab.json('refused', options);
+    expect(found).toEqual({ name: 'io_uring', status: 0, mayStartProcess: false });
+  },
+);
+
 describe.skipIf(noUring !== undefined).concurrent('refused by a limit (RLIMIT_MEMLOCK)', () => {
-  const asOrdinary =
-    process.getuid?.() === 0
-      ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--']
-      : [];
   const limited = (kib: number): string[] => [
     ...asOrdinary,
     'sh',

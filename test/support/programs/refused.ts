@@ -1,8 +1,10 @@
 // Under a filter or a limit: which backend is chosen, what is refused and why, and whether files
 // still work; on the main thread and on workers.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { chmod, open } from '../../../lib/fs.ts';
 import { backend } from '../../../lib/index.ts';
 import { runFileSuite } from './file_suite.ts';
 import { descriptorCount, makeFifo, runCommand, say } from './tools.ts';
@@ -45,6 +47,24 @@ if (isMainThread) {
         });
       });
       say({ found: await Promise.all(found) });
+    },
+
+    /** RLIMIT_NPROC comes down before io_uring has had a reason to start a worker of its own. */
+    async 'no-more-threads'() {
+      const folder = mkdtempSync(join(process.cwd(), 'threads-'));
+      try {
+        const file = await open(join(folder, 'file'), 'w');
+        await chmod(join(folder, 'file'), 0o600); // the pool has its thread now
+        const args = ['--pid', String(process.pid), '--nproc=1:1'];
+        const { status } = spawnSync('prlimit', args);
+        const mayStartProcess = spawnSync('true').error === undefined;
+        await file.write('jade');
+        await file.sync();
+        await file.close();
+        say({ name: backend().name, status, mayStartProcess });
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
     },
 
     /** Names io_uring through the environment: what does the user read? */
