@@ -1,7 +1,8 @@
 // Composition of one scheduler with its bus, queue, host and rights. Owner: whoever asked for it.
 // Not here: the public Runtime (runtime.ts), the test runtime (testing/).
-import { ALL_CAPABILITIES } from './bus/capabilities.ts';
+import { ALL_CAPABILITIES, type Capabilities, fileAuthorityOf } from './bus/capabilities.ts';
 import { RuntimeBus } from './bus/runtime_bus.ts';
+import { setAsyncFileAuthority } from './io/authority.ts';
 import { RunQueue } from './scheduler/run_queue.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SchedulerHost } from './scheduler/scheduler_host.ts';
@@ -9,6 +10,7 @@ import { STALL_MS_DEFAULT, type StallEvent, StallWatch } from './scheduler/stall
 import { ThreadHost } from './scheduler/thread_host.ts';
 import { watchAsyncContext } from './task/async_context.ts';
 import type { TaskRights } from './task/command_sink.ts';
+import { currentAsyncTask } from './task/current.ts';
 import type { Task } from './task/task.ts';
 
 /** What a Runtime needs of its host beside what the scheduler does. */
@@ -28,6 +30,14 @@ export interface Parts {
   readonly bus: RuntimeBus;
 }
 
+/** From the first restricted task on: async bodies keep their authority over an `await`. */
+export function followAsyncAuthority(): void {
+  setAsyncFileAuthority(() => {
+    const task = currentAsyncTask();
+    return task === undefined ? undefined : fileAuthorityOf(task.rights as Capabilities);
+  });
+}
+
 /** A scheduler on this thread's event loop. */
 export function makeThreadParts(
   rights: TaskRights = ALL_CAPABILITIES,
@@ -35,6 +45,7 @@ export function makeThreadParts(
   onStall: (event: StallEvent) => void = () => {},
 ): Parts {
   watchAsyncContext();
+  if (rights !== ALL_CAPABILITIES) followAsyncAuthority();
   const host = new ThreadHost();
   const scheduler = new Scheduler(host, new RunQueue(), new StallWatch(stallMs, onStall));
   const bus = new RuntimeBus(scheduler, rights);

@@ -3,7 +3,7 @@
 // Not here: what settings do (task/settings.ts).
 import { invalidArgType, outOfRange } from './base/errors.ts';
 import { type Capabilities, type CapabilityOptions, narrow } from './bus/capabilities.ts';
-import type { Parts } from './runtime_parts.ts';
+import { followAsyncAuthority, type Parts } from './runtime_parts.ts';
 import type { TaskSettings } from './task/command_sink.ts';
 import { currentTask } from './task/current.ts';
 import type { Task } from './task/task.ts';
@@ -40,6 +40,7 @@ function parseWith(parts: Parts, options: WithOptions): TaskSettings {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw invalidArgType('options.signal', 'an instance of AbortSignal', signal);
   }
+  if (capabilities !== undefined) followAsyncAuthority();
   const own = (currentTask()?.rights ?? parts.bus.rights) as Capabilities;
   return {
     name,

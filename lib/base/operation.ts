@@ -35,32 +35,39 @@ type OnRejected<B> = ((reason: any) => B | PromiseLike<B>) | null | undefined;
 export class Operation<T> implements Promise<T>, Waitable {
   // dist/ is minified; this is the name that tools show.
   static readonly name: string = 'Operation';
-  #state: OperationState = PENDING;
-  #value: unknown = undefined;
+  // Declared here and assigned in the constructor, not initialized as class fields or #private ones:
+  // those of a class with more than four subclasses cost V8 some 200 ns each and instance
+  // (DECISIONS.md). Below `state` and `settledValue` all are the operation's own business.
+  /** Written here only. */
+  declare readonly state: OperationState;
+  /** The value or the error; the caller knows that it has settled. */
+  declare readonly settledValue: unknown;
   // A ring through nextWaiter: the last one's next is the first one.
-  #lastWaiter: OperationWaiter | undefined = undefined;
+  declare private lastWaiter: OperationWaiter | undefined;
   // Set when a failure found no waiter: Node's own machinery then reports or forgives it. Null once
   // somebody has looked at the outcome, or nobody will.
-  #unobserved: Promise<never> | undefined | null = undefined;
-  #housekeeper: OperationWaiter | undefined = undefined;
+  declare private unobserved: Promise<never> | undefined | null;
+  declare private housekeeper: OperationWaiter | undefined;
   /** The task that cancels it when it ends; links of that task's list. @internal */
-  owner: OperationOwner | undefined = undefined;
+  declare owner: OperationOwner | undefined;
   /** @internal */
-  nextOwned: Operation<unknown> | undefined = undefined;
+  declare nextOwned: Operation<unknown> | undefined;
   /** @internal */
-  previousOwned: Operation<unknown> | undefined = undefined;
+  declare previousOwned: Operation<unknown> | undefined;
 
-  get state(): OperationState {
-    return this.#state;
+  constructor() {
+    this.state = PENDING;
+    this.settledValue = undefined;
+    this.lastWaiter = undefined;
+    this.unobserved = undefined;
+    this.housekeeper = undefined;
+    this.owner = undefined;
+    this.nextOwned = undefined;
+    this.previousOwned = undefined;
   }
 
   get isSettled(): boolean {
-    return this.#state !== PENDING;
-  }
-
-  /** The value or the error; the caller knows that it has settled. */
-  get settledValue(): unknown {
-    return this.#value;
+    return this.state !== PENDING;
   }
 
   get [Symbol.toStringTag](): string {
@@ -69,9 +76,9 @@ export class Operation<T> implements Promise<T>, Waitable {
 
   /** As a promise shows itself; what is inside is nobody's business. */
   [inspect.custom](_depth: number, options: InspectOptions): string {
-    if (this.#state === PENDING) return 'Operation { <pending> }';
-    const value = inspect(this.#value, { ...options, depth: 0 });
-    return `Operation { ${this.#state === REJECTED ? '<rejected> ' : ''}${value} }`;
+    if (this.state === PENDING) return 'Operation { <pending> }';
+    const value = inspect(this.settledValue, { ...options, depth: 0 });
+    return `Operation { ${this.state === REJECTED ? '<rejected> ' : ''}${value} }`;
   }
 
   toJSON(): object {
@@ -91,21 +98,21 @@ export class Operation<T> implements Promise<T>, Waitable {
 
   /** Calls the waiter once, at settlement; at once (synchronously) when already settled. */
   subscribe(waiter: OperationWaiter): void {
-    if (this.#state !== PENDING) {
+    if (this.state !== PENDING) {
       this.markObserved();
       waiter.operationSettled(this);
       return;
     }
     invariant(waiter.nextWaiter === undefined, 'waiter is in no list');
-    const last = this.#lastWaiter;
+    const last = this.lastWaiter;
     // First in, first out, as promise reactions.
     waiter.nextWaiter = last === undefined ? waiter : last.nextWaiter;
     if (last !== undefined) last.nextWaiter = waiter;
-    this.#lastWaiter = waiter;
+    this.lastWaiter = waiter;
   }
 
   unsubscribe(waiter: OperationWaiter): void {
-    const last = this.#lastWaiter;
+    const last = this.lastWaiter;
     if (last === undefined) return;
     let previous = last;
     do {
@@ -120,10 +127,10 @@ export class Operation<T> implements Promise<T>, Waitable {
 
   #removeAfter(previous: OperationWaiter): OperationWaiter {
     const removed = previous.nextWaiter as OperationWaiter;
-    if (removed === previous) this.#lastWaiter = undefined;
+    if (removed === previous) this.lastWaiter = undefined;
     else {
       previous.nextWaiter = removed.nextWaiter;
-      if (removed === this.#lastWaiter) this.#lastWaiter = previous;
+      if (removed === this.lastWaiter) this.lastWaiter = previous;
     }
     removed.nextWaiter = undefined;
     return removed;
@@ -134,14 +141,14 @@ export class Operation<T> implements Promise<T>, Waitable {
    * before settlement.
    */
   onSettled(waiter: OperationWaiter): void {
-    invariant(this.#housekeeper === undefined, 'one housekeeper');
-    this.#housekeeper = waiter;
+    invariant(this.housekeeper === undefined, 'one housekeeper');
+    this.housekeeper = waiter;
   }
 
   /** The failure, if there is one, has found somebody. */
   markObserved(): void {
-    this.#unobserved?.catch(() => {});
-    this.#unobserved = null;
+    this.unobserved?.catch(() => {});
+    this.unobserved = null;
   }
 
   protected fulfill(value: T): void {
@@ -153,36 +160,37 @@ export class Operation<T> implements Promise<T>, Waitable {
   }
 
   #settle(state: OperationState, value: unknown): void {
-    invariant(this.#state === PENDING, 'operation settles once', this.#state, state);
-    this.#state = state;
-    this.#value = value;
+    invariant(this.state === PENDING, 'operation settles once', this.state, state);
+    const settled = this as { state: OperationState; settledValue: unknown };
+    settled.state = state;
+    settled.settledValue = value;
     if (this.owner !== undefined) this.owner.disown(this);
-    const isUnobserved = this.#lastWaiter === undefined && this.#unobserved !== null;
+    const isUnobserved = this.lastWaiter === undefined && this.unobserved !== null;
     if (isUnobserved && state === REJECTED) this.#reportUnobserved();
-    if (this.#housekeeper !== undefined) this.#settleHousekeeper(this.#housekeeper);
-    else if (this.#lastWaiter !== undefined) this.notify();
+    if (this.housekeeper !== undefined) this.#settleHousekeeper(this.housekeeper);
+    else if (this.lastWaiter !== undefined) this.notify();
   }
 
   #settleHousekeeper(housekeeper: OperationWaiter): void {
-    this.#housekeeper = undefined;
+    this.housekeeper = undefined;
     try {
       housekeeper.operationSettled(this);
     } finally {
       // Also when a 'close' listener throws: its exception is not theirs.
-      if (this.#lastWaiter !== undefined) this.notify();
+      if (this.lastWaiter !== undefined) this.notify();
     }
   }
 
   #reportUnobserved(): void {
-    this.#unobserved = Promise.reject(this.#value);
+    this.unobserved = Promise.reject(this.settledValue);
   }
 
   /** Calls those that wait, in order; one of them may unsubscribe another. */
   protected notify(): void {
     // The last one may have left since the settlement.
-    const isUnobserved = this.#lastWaiter === undefined && this.#unobserved === undefined;
-    if (isUnobserved && this.#state === REJECTED) this.#reportUnobserved();
-    for (let last = this.#lastWaiter; last !== undefined; last = this.#lastWaiter) {
+    const isUnobserved = this.lastWaiter === undefined && this.unobserved === undefined;
+    if (isUnobserved && this.state === REJECTED) this.#reportUnobserved();
+    for (let last = this.lastWaiter; last !== undefined; last = this.lastWaiter) {
       this.#removeAfter(last).operationSettled(this);
     }
   }
@@ -201,7 +209,7 @@ export class Operation<T> implements Promise<T>, Waitable {
       (isAwait ? onRejected : inContext(onRejected)) as OnRejected<A | B>,
       this as Operation<unknown>,
     );
-    if (this.#state === PENDING) {
+    if (this.state === PENDING) {
       this.subscribe(derived);
     } else {
       // Never synchronously inside then(), as with promises.
@@ -261,10 +269,10 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 // What then() returns. For `await` both handlers are V8's own resolve functions and the result is
 // thrown away, so it is kept small; a Promise here would cost 100 ns an await.
 class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
-  nextWaiter: OperationWaiter | undefined = undefined;
-  #onFulfilled: OnFulfilled<unknown, T>;
-  #onRejected: OnRejected<T>;
-  #source: Operation<unknown> | undefined;
+  declare nextWaiter: OperationWaiter | undefined;
+  declare private onFulfilled: OnFulfilled<unknown, T>;
+  declare private onRejected: OnRejected<T>;
+  declare private source: Operation<unknown> | undefined;
 
   constructor(
     onFulfilled: OnFulfilled<unknown, T>,
@@ -272,13 +280,14 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
     source: Operation<unknown>,
   ) {
     super();
-    this.#onFulfilled = onFulfilled;
-    this.#onRejected = onRejected;
-    this.#source = source;
+    this.nextWaiter = undefined;
+    this.onFulfilled = onFulfilled;
+    this.onRejected = onRejected;
+    this.source = source;
   }
 
   override cancel(reason?: unknown): void {
-    this.#source?.cancel(reason);
+    this.source?.cancel(reason);
   }
 
   /** One link of a chain per microtask, as promises: a long chain must not fill the stack. */
@@ -288,10 +297,10 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
 
   operationSettled(source: Operation<unknown>): void {
     const isFulfilled = source.state === FULFILLED;
-    const handler = isFulfilled ? this.#onFulfilled : this.#onRejected;
-    this.#source = undefined;
-    this.#onFulfilled = undefined;
-    this.#onRejected = undefined;
+    const handler = isFulfilled ? this.onFulfilled : this.onRejected;
+    this.source = undefined;
+    this.onFulfilled = undefined;
+    this.onRejected = undefined;
     const value = source.settledValue;
     if (typeof handler !== 'function') {
       if (isFulfilled) this.fulfill(value as T);
@@ -325,30 +334,31 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
 /** The iterator behind `yield* op`. Its return() never yields: cancellation is the scheduler's. */
 export class OperationIterator<T> extends Suspension implements Iterator<Suspension, T, unknown> {
   static override readonly name: string = 'OperationIterator';
-  override readonly waitable: Operation<T>;
-  #hasYielded = false;
+  declare readonly waitable: Operation<T>;
+  declare private hasYielded: boolean;
 
   constructor(operation: Operation<T>) {
     super();
     this.waitable = operation;
+    this.hasYielded = false;
   }
 
   next(): IteratorResult<Suspension, T> {
     const operation = this.waitable;
     if (operation.state === PENDING) {
-      if (this.#hasYielded) {
+      if (this.hasYielded) {
         throw new NephriteError(
           'ERR_FOREIGN_YIELD',
           'resumed before the operation had settled: `yield*` an operation inside a task only',
         );
       }
-      this.#hasYielded = true;
+      this.hasYielded = true;
       unwinding.trace?.arrived(this.next);
       return this;
     }
     // A loop over operations that are always ready must give way too.
-    if (!this.#hasYielded && chargeReductions(1)) {
-      this.#hasYielded = true;
+    if (!this.hasYielded && chargeReductions(1)) {
+      this.hasYielded = true;
       unwinding.trace?.arrived(this.next);
       return this;
     }

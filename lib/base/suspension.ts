@@ -19,10 +19,15 @@ export interface Waitable {
 /** What a body may yield, always through `yield*`. Its type is what refuses a bare `yield`. */
 export abstract class Suspension {
   // The result object of a `yield*` is the suspension itself.
-  readonly done = false as const;
-  readonly value: Suspension = this;
+  declare readonly done: false;
+  declare readonly value: Suspension;
   /** What must settle before the body goes on; undefined: only the budget was spent. */
   abstract readonly waitable: Waitable | undefined;
+
+  constructor() {
+    this.done = false;
+    this.value = this;
+  }
 
   [inspect.custom](): string {
     return `Suspension { ${this.waitable?.describeWait() ?? 'checkpoint'} }`;

@@ -8,6 +8,7 @@ import { invalidArgType, invalidArgValue } from '../base/errors.ts';
 
 const PORT_MAX = 65535;
 const HOST_NAME = /^(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*\.?$/;
+const NUMBER_AT_END = /(^|\.)(\d+|0x[\da-f]*)\.?$/;
 const SHAPES = "must be 'host:port', '[ipv6]:port' or 'unix:/path'; '*' for any host or port";
 
 /** The canonical text. @throws ERR_INVALID_ARG_TYPE, ERR_INVALID_ARG_VALUE */
@@ -41,8 +42,8 @@ function canonicalHost(host: string): string | undefined {
     if (!isIPv6(inner) || inner.includes('%')) return undefined;
     return `[${new SocketAddress({ address: inner, family: 'ipv6' }).address}]`;
   }
-  // All digits and dots without being an IPv4 address: resolvers disagree about what it means.
-  if (isIP(host) !== 0 || !HOST_NAME.test(host) || /^[\d.]+$/.test(host)) return undefined;
+  // Ends in a number without being an IPv4 address: resolvers disagree about what it means.
+  if (isIP(host) !== 0 || !HOST_NAME.test(host) || NUMBER_AT_END.test(host)) return undefined;
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 

@@ -12,9 +12,10 @@ import { currentTask } from '../task/current.ts';
 import { isDescendant } from '../task/family.ts';
 import { applySettings } from '../task/settings.ts';
 import { CANCEL_REQUESTED } from '../task/state.ts';
-import { labelOf, Task } from '../task/task.ts';
+import { Task } from '../task/task.ts';
 import { checkBody, type TaskBody } from '../task/task_body.ts';
 import type { Clock } from '../time/timer_port.ts';
+import { type Capabilities, requireCapability } from './capabilities.ts';
 import * as commands from './commands.ts';
 import { type CommandEntry, executeEntry } from './generic_entry.ts';
 import type { SchedulerPort } from './scheduler_port.ts';
@@ -70,7 +71,7 @@ export class RuntimeBus implements CommandSink {
     checkBody(body);
     const { port } = this;
     const rights = parent === undefined ? this.rights : parent.rights;
-    if (!rights.spawn) throw denied('spawn', body.name);
+    requireCapability(rights as Capabilities, 'spawn');
     const engine = settings?.engine ?? (parent === undefined ? port.defaultEngine : parent.engine);
     port.checkAdmission(engine);
     const task = new Task<T>(
@@ -110,8 +111,9 @@ export class RuntimeBus implements CommandSink {
   }
 
   cancel(task: Task, reason: unknown, issuer: Task | undefined): boolean {
-    const isOther = issuer !== undefined && issuer !== task && !issuer.rights.cancelOthers;
-    if (isOther && !isDescendant(task, issuer)) throw denied('cancelOthers', labelOf(task));
+    if (issuer !== undefined && issuer !== task && !isDescendant(task, issuer)) {
+      requireCapability(issuer.rights as Capabilities, 'cancelOthers');
+    }
     if (this.taps.isOpen) this.trace(commands.OP_CANCEL, 0, task.id, undefined);
     return this.port.requestCancel(task, reason);
   }
@@ -127,7 +129,7 @@ export class RuntimeBus implements CommandSink {
   }
 
   registerEngine(config: unknown, issuer: Task | undefined = currentTask()): unknown {
-    this.#requireConfigure(issuer, 'register an engine');
+    this.#requireConfigure(issuer);
     const engine = this.port.registerEngine(config) as TaskEngine;
     if (this.taps.isOpen) this.trace(commands.OP_REGISTER_ENGINE, 0, 0, engine.engineId);
     return engine;
@@ -138,16 +140,15 @@ export class RuntimeBus implements CommandSink {
     changes: unknown,
     issuer: Task | undefined = currentTask(),
   ): unknown {
-    this.#requireConfigure(issuer, `update engine ${engineId}`);
+    this.#requireConfigure(issuer);
     const engine = this.port.updateEngine(engineId, changes);
     if (this.taps.isOpen) this.trace(commands.OP_UPDATE_ENGINE, 0, 0, engineId);
     return engine;
   }
 
-  #requireConfigure(issuer: Task | undefined, what: string): void {
-    if (!(issuer === undefined ? this.rights : issuer.rights).configure) {
-      throw denied('configure', what);
-    }
+  #requireConfigure(issuer: Task | undefined): void {
+    const rights = issuer === undefined ? this.rights : issuer.rights;
+    requireCapability(rights as Capabilities, 'configure');
   }
 
   /**
@@ -189,12 +190,4 @@ export class RuntimeBus implements CommandSink {
   get hasEntries(): boolean {
     return this.#inbox.length > 0;
   }
-}
-
-/** The running task was not granted `capability`. */
-export function denied(capability: string, given: string): NephriteError {
-  return new NephriteError(
-    'ERR_CAPABILITY_DENIED',
-    `the running task lacks the capability "${capability}" (${given})`,
-  );
 }

@@ -12,19 +12,25 @@ import type { WaitingList } from './waiting_list.ts';
 export const ECANCELED = -125;
 
 export abstract class IoOperation<T> extends Operation<T> {
-  readonly thread: IoThread;
+  // Assigned in the constructor, as in Operation.
+  declare readonly thread: IoThread;
   /** Slot while in flight, -1 otherwise. Written by io_thread.ts only. */
-  slot = -1;
+  declare slot: number;
   /** Intrusive list of operations that wait for a slot or a chunk. */
-  nextWaiting: IoOperation<unknown> | undefined = undefined;
-  previousWaiting: IoOperation<unknown> | undefined = undefined;
-  waitingIn: WaitingList | undefined = undefined;
+  declare nextWaiting: IoOperation<unknown> | undefined;
+  declare previousWaiting: IoOperation<unknown> | undefined;
+  declare waitingIn: WaitingList | undefined;
   /** Set by cancel(): what the failure will be. */
-  cancelError: Error | undefined = undefined;
+  declare cancelError: Error | undefined;
 
   constructor(thread: IoThread) {
     super();
     this.thread = thread;
+    this.slot = -1;
+    this.nextWaiting = undefined;
+    this.previousWaiting = undefined;
+    this.waitingIn = undefined;
+    this.cancelError = undefined;
     ownOperation(this);
   }
 

@@ -39,6 +39,8 @@ export type Slice = 0 | 1 | 2 | 3 | 4 | 5;
 /** Runs the task's body up to its next suspension. The task is Running. */
 export function runSlice(task: Task): Slice {
   let code = firstStep(task);
+  // Of a body that survives (`finally { continue }`) the next delivery is another slice's.
+  let isDelivered = false;
   for (;;) {
     if (code === STEP_SUSPENDED) {
       const cycle = joinCycle(task, step.value);
@@ -46,14 +48,18 @@ export function runSlice(task: Task): Slice {
       const join = step.value as Operation<unknown>;
       join.markObserved();
       join.cancel();
+      if (task.extras?.trap !== undefined) return abandoned(task.extras.trap);
       code = trapped(task, cycleTrap(cycle));
     } else if (code === STEP_PREEMPTED) {
-      if (!isCancellable(task.word)) return SLICE_GIVES_WAY;
+      if (isDelivered || !isCancellable(task.word)) return SLICE_GIVES_WAY;
+      isDelivered = true;
       code = unwound(task);
     } else if (code === STEP_COMPLETED) {
       return completed(task);
     } else if (code === STEP_THROWN) {
       return thrown(task);
+    } else if (task.extras?.trap !== undefined) {
+      return abandoned(task.extras.trap);
     } else {
       code = trapped(task, step.value as TrapInfo);
     }
@@ -95,6 +101,12 @@ function trapped(task: Task, info: TrapInfo): StepCode {
   const extras = task.ensureExtras();
   extras.trap ??= info;
   return unwound(task);
+}
+
+/** It survived the first trap and fell into another: it is left where it is. */
+function abandoned(info: TrapInfo): Slice {
+  step.value = info;
+  return SLICE_TRAP;
 }
 
 function cycleTrap(cycle: readonly Task[]): TrapInfo {

@@ -63,7 +63,9 @@ export class Scheduler implements SchedulerPort, TimerHost {
   readonly #stalls: StallWatch;
   // Async bodies at a checkpoint.
   #givingWay: ManualOperation<void>[] = [];
+  #activeWheels = 0;
   #isTurning = false;
+  // At most one turn is on its way: with two, each would arm the next, and so on for ever.
   #isArmed = false;
   readonly #turn = (): void => this.turn();
   readonly #step = (task: Task): Slice => runSlice(task);
@@ -184,7 +186,14 @@ export class Scheduler implements SchedulerPort, TimerHost {
   }
 
   timersActive(isActive: boolean): void {
-    this.#host.keepAlive(isActive);
+    // Counted: an engine whose last timer is gone says nothing of the others.
+    this.#activeWheels += isActive ? 1 : -1;
+    this.#host.keepAlive(this.#activeWheels > 0);
+  }
+
+  /** The alarm has gone off. A turn that is armed already looks at the timers too. */
+  alarmExpired(): void {
+    if (!this.#isArmed) this.turn();
   }
 
   nextDeadlineMs(): number {
@@ -271,6 +280,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
       context === undefined ? runSlice(task) : context.runInAsyncScope(this.#step, null, task);
     running.task = undefined;
     operationOwner.current = undefined;
+    this.#host.leaveTask();
     const left = Math.max(0, budget.reductionsLeft);
     task.reductionCount += reductionLimit - left;
     if (slice === SLICE_WAITS) bus.wait(task, step.value as Operation<unknown>);

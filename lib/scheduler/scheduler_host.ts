@@ -18,6 +18,7 @@ export interface SchedulerHost {
   leaveTurn(): void;
   /** Before each slice: what of the thread's state depends on the task (file authority). */
   enterTask(task: Task): void;
+  leaveTask(): void;
   /** Phase 1: completions that are there. */
   drainCompletions(): void;
   /** Phase 5: what tasks have started goes to the kernel. */

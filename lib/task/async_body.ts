@@ -70,7 +70,6 @@ export function guardAwait<T>(operation: Operation<T>): Operation<T> | undefined
 }
 
 class GuardedOperation<T> extends Operation<T> implements OperationWaiter {
-  static override readonly name: string = 'Operation';
   nextWaiter: OperationWaiter | undefined = undefined;
   readonly #task: Task;
   // The body was cancelled before it asked: whatever comes out, it is not told.

@@ -49,6 +49,15 @@ function isThenable(value: object): value is PromiseLike<unknown> {
 // Generators that plain functions have handed out: one that runs already belongs to another task.
 const driven = new WeakSet<object>();
 const generatorFunctionPrototype = Object.getPrototypeOf(function* () {});
+// The body that was found to be a generator function last.
+let lastGeneratorFunction: unknown;
+
+function isGeneratorFunction(body: unknown): boolean {
+  if (body === lastGeneratorFunction) return true;
+  if (Object.getPrototypeOf(body) !== generatorFunctionPrototype) return false;
+  lastGeneratorFunction = body;
+  return true;
+}
 
 /** The first step: enters the body, and finds out what kind it is. */
 export function startBody(task: Task): StepCode {
@@ -57,7 +66,7 @@ export function startBody(task: Task): StepCode {
   task.args = undefined;
   task.word |= STARTED;
   try {
-    if (Object.getPrototypeOf(body) === generatorFunctionPrototype) {
+    if (isGeneratorFunction(body)) {
       task.execution = generatorExecution;
       task.frame = args.length === 0 ? body() : body(...args);
       return taken(task, (task.frame as AnyGenerator).next());

@@ -21,7 +21,6 @@ export function checkDelay(name: string, value: unknown): number {
 }
 
 class SleepOperation extends Operation<void> {
-  static override readonly name: string = 'Operation';
   readonly #timers: TimerPort;
   readonly #delayMs: number;
   readonly #handle: number;

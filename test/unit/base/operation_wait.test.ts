@@ -11,6 +11,7 @@ import {
   rejectedOperation,
 } from '../../../lib/base/operation.ts';
 import { Prng } from '../../../lib/base/prng.ts';
+import type { Suspension } from '../../../lib/base/suspension.ts';
 import { describeSeed, SEED } from '../../support/seed.ts';
 
 class Waiter implements OperationWaiter {
@@ -178,7 +179,7 @@ describe('operation: wait protocol', () => {
 });
 
 describe('operation: yield*', () => {
-  function* body(operation: Operation<number>): Generator<Operation<number>, string> {
+  function* body(operation: Operation<number>): Generator<Suspension, string> {
     try {
       return `got ${yield* operation}`;
     } catch (error) {
@@ -192,12 +193,12 @@ describe('operation: yield*', () => {
     expect(failed).toEqual({ done: true, value: `caught ${failure}` });
   });
 
-  it('on an unsettled one yields the operation itself, once', () => {
+  it('on an unsettled one yields a suspension that names it, once', () => {
     const operation = new ManualOperation<number>();
     const task = body(operation);
     const { done, value } = task.next();
     expect(done).toBe(false);
-    expect(value).toBe(operation);
+    expect((value as Suspension).waitable).toBe(operation);
     operation.resolveWith(7);
     expect(task.next()).toEqual({ done: true, value: 'got 7' });
   });
@@ -226,7 +227,7 @@ describe('operation: yield*', () => {
   it('return() ends it without yielding, and runs the finally blocks of the task', () => {
     const operation = new ManualOperation<number>();
     const seen: string[] = [];
-    const task = (function* (): Generator<Operation<number>, void> {
+    const task = (function* (): Generator<Suspension, void> {
       try {
         yield* operation;
         seen.push('resumed');
