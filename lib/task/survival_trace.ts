@@ -8,9 +8,6 @@ import type { UnwindTrace } from '../base/suspension.ts';
 import { UNWINDING } from './state.ts';
 import type { Task } from './task.ts';
 
-// Deep enough for the chain of generators between a body and what it waits for.
-const FRAMES_MAX = 64;
-
 type Callable = (...given: never[]) => unknown;
 
 export class SurvivalTrace implements UnwindTrace {
@@ -36,27 +33,43 @@ export class SurvivalTrace implements UnwindTrace {
     capture(this.#arrived, below);
   }
 
-  /** The step is over: a survivor may be cancelled again from now on. */
+  /**
+   * The step is over: a survivor may be cancelled again from now on. To be called by the function
+   * that drove the body: the frames from there on are not the body's.
+   */
   keep(task: Task): void {
     if (!this.#hasArrived) return;
-    const leftAt = this.#hasLeft ? frames(this.#left) : this.#leftAt;
+    const here: { stack?: unknown } = {};
+    capture(here, this.keep);
+    const ownCount = linesOf(here).length;
+    const leftAt = this.#hasLeft ? chain(this.#left, ownCount) : this.#leftAt;
     if (leftAt === undefined) return;
-    if (leftAt === frames(this.#arrived)) task.word &= ~UNWINDING;
+    if (leftAt === chain(this.#arrived, ownCount)) task.word &= ~UNWINDING;
     task.ensureExtras().leftAt = leftAt;
   }
 }
 
 function capture(holder: { stack?: unknown }, below: Callable): void {
   const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = FRAMES_MAX;
+  // Whole: the chain of generators between a body and what it waits for may be long, and two chains
+  // that differ far from their ends only must not be taken for one.
+  Error.stackTraceLimit = Infinity;
   Error.captureStackTrace(holder, below);
   Error.stackTraceLimit = limit;
 }
 
-/** The chain of bodies, innermost first; without what drives them (next, return, our own frames). */
-function frames(holder: { stack?: unknown }): string {
+function linesOf(holder: { stack?: unknown }): string[] {
+  const prepare = Error.prepareStackTrace;
+  // Somebody's own may give no text.
+  Error.prepareStackTrace = undefined as unknown as typeof prepare;
   const lines = String(holder.stack).split('\n').slice(1);
-  const end = lines.findIndex((line) => / (Object\.)?(unwind|resumeUnwinding) /.test(line));
-  const chain = end < 0 ? lines : lines.slice(0, end);
-  return chain.filter((line) => !line.includes('<anonymous>')).join('\n');
+  Error.prepareStackTrace = prepare;
+  return lines;
+}
+
+/** The chain of bodies, innermost first; without the built-ins between them (next, return). */
+function chain(holder: { stack?: unknown }, ownCount: number): string {
+  const lines = linesOf(holder);
+  const bodies = lines.slice(0, lines.length - ownCount);
+  return bodies.filter((line) => !line.endsWith('(<anonymous>)')).join('\n');
 }
