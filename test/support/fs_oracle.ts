@@ -73,7 +73,9 @@ export function snapshot(folder: string, withTimes = false): Record<string, unkn
         mode: stats.mode.toString(8),
         nlink: stats.nlink,
         ...(stats.isFile() ? { content: fs.readFileSync(child, 'latin1') } : {}),
-        ...(stats.isSymbolicLink() ? { target: fs.readlinkSync(child, 'latin1') } : {}),
+        ...(stats.isSymbolicLink()
+          ? { target: plain(fs.readlinkSync(child, 'latin1'), folder) }
+          : {}),
         ...(withTimes ? { atimeMs: rounded(stats.atimeMs), mtimeMs: rounded(stats.mtimeMs) } : {}),
       };
       if (stats.isDirectory()) visit(child);
