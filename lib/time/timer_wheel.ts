@@ -235,15 +235,15 @@ export class TimerWheel {
     }
   }
 
-  // Both are exact: a product of integers below 2^53 shows where the quotient was rounded.
+  // The neighbours of a multiple differ from it by more than half a unit in the last place of the
+  // quotient, so neither is rounded to it; only what is next to 0 is.
   #tickAfter(timeMs: number): number {
     const tick = Math.ceil(timeMs / this.#tickMs);
-    return tick * this.#tickMs < timeMs ? tick + 1 : tick;
+    return tick === 0 && timeMs > 0 ? 1 : tick;
   }
 
   #tickBefore(timeMs: number): number {
-    const tick = Math.floor(timeMs / this.#tickMs);
-    return tick * this.#tickMs > timeMs ? tick - 1 : tick;
+    return Math.floor(timeMs / this.#tickMs);
   }
 
   #listOf(high: number, low: number): number {

@@ -214,6 +214,24 @@ describe('timer wheel: distances', () => {
     }
   });
 
+  it.each([3, 10, 1000])('ticks of %d ms: a rounded quotient makes nothing early', (tickMs) => {
+    for (let tick = 1; tick < 2000; tick++) {
+      const boundaryMs = tick * tickMs;
+      const afterMs = boundaryMs * (1 + Number.EPSILON);
+      const beforeMs = boundaryMs * (1 - Number.EPSILON / 2);
+      const recorder = new Recorder();
+      const wheel = new TimerWheel({ nowMs: 0, tickMs });
+      wheel.arm(afterMs, recorder);
+      wheel.arm(boundaryMs, recorder);
+      expect(wheel.advance(beforeMs, 10)).toBe(0);
+      expect(wheel.advance(boundaryMs, 10)).toBe(1);
+      expect(wheel.advance(boundaryMs + tickMs, 10)).toBe(1);
+    }
+    const wheel = new TimerWheel({ nowMs: 0, tickMs });
+    wheel.arm(Number.MIN_VALUE, new Recorder());
+    expect(wheel.advance(0, 10)).toBe(0);
+  });
+
   it.each([Infinity, 2 ** 53, Number.MAX_VALUE])('%d never comes', (deadlineMs) => {
     const wheel = new TimerWheel({ nowMs: 5 });
     const handle = wheel.arm(deadlineMs, new Recorder());
