@@ -13,6 +13,8 @@ export class Deadline implements TimerTarget {
   readonly #onExpired: () => void;
   /** Of the wheel; NEVER_HANDLE when it will not expire. */
   handle = NEVER_HANDLE;
+  /** Of a deadline from another source. */
+  stop: (() => void) | undefined = undefined;
 
   constructor(onExpired: () => void) {
     this.#onExpired = onExpired;
@@ -37,6 +39,23 @@ class DeadlineWheel implements AlarmClient {
   }
 }
 
+/** Where deadlines come from in place of the real clock: the virtual one of a test runtime. */
+export interface DeadlineSource {
+  /** Calls `call` once, `delayMs` from now; returns a function that prevents it. */
+  after(delayMs: number, call: () => void): () => void;
+}
+
+let source: DeadlineSource | undefined;
+
+/** Makes another source this thread's until it is called again; returns the one before. */
+export function exchangeDeadlineSource(
+  other: DeadlineSource | undefined,
+): DeadlineSource | undefined {
+  const before = source;
+  source = other;
+  return before;
+}
+
 // Made at the first deadline.
 let deadlines: DeadlineWheel | undefined;
 
@@ -53,6 +72,10 @@ function startDeadlines(): DeadlineWheel {
 export function armDeadline(delayMs: number, onExpired: () => void): Deadline {
   const deadline = new Deadline(onExpired);
   if (delayMs === Infinity) return deadline;
+  if (source !== undefined) {
+    deadline.stop = source.after(delayMs, onExpired);
+    return deadline;
+  }
   deadlines ??= startDeadlines();
   const { wheel } = deadlines;
   const nowMs = performance.now();
@@ -67,6 +90,7 @@ export function armDeadline(delayMs: number, onExpired: () => void): Deadline {
 
 /** No effect when it has expired or was cancelled. */
 export function cancelDeadline(deadline: Deadline): void {
+  deadline.stop?.();
   if (deadline.handle === NEVER_HANDLE) return;
   deadlines?.wheel.cancel(deadline.handle);
   deadline.handle = NEVER_HANDLE;

@@ -29,6 +29,13 @@ export interface SimulatedBackendOptions extends BackendOptions {
   readonly clock?: VirtualClock;
   /** Decisions of an earlier run, taken instead of the seed's for entries that are the same. */
   readonly replay?: SimulationTrace;
+  /** Decides in place of seed and faults. */
+  readonly plan?: DecisionSource;
+}
+
+/** What happens to each entry, in the order of the entries. */
+export interface DecisionSource {
+  decide(slot: number, opcode: number, bufferBytes: number): Decision;
 }
 
 export interface SimulatedBackend extends Backend {
@@ -54,7 +61,8 @@ class SimulatedPoller implements SimulatedBackend {
   readonly #inner: Backend;
   readonly #relay: InnerRelay;
   readonly #ring: PollerRing;
-  readonly #plan: FaultPlan;
+  readonly #plan: DecisionSource;
+  readonly #seed: number;
   readonly #recorder: TraceRecorder;
   readonly #arenas: ArenaHolds;
   readonly #closeOrder = new CloseOrder<SimulatedOperation>();
@@ -70,7 +78,9 @@ class SimulatedPoller implements SimulatedBackend {
   #isClosed = false;
 
   constructor(createInner: (options: BackendOptions) => Backend, options: SimulatedBackendOptions) {
-    this.#plan = new FaultPlan(options.seed, options.faults, options.replay);
+    const { seed, faults, replay, plan } = options;
+    this.#plan = plan ?? new FaultPlan(seed, faults, replay);
+    this.#seed = seed;
     this.#recorder = new TraceRecorder(options.seed);
     this.clock = options.clock ?? new VirtualClock();
     this.memory = createRingMemory(options.ringEntries, options.slotCapacity);
@@ -121,7 +131,7 @@ class SimulatedPoller implements SimulatedBackend {
   }
 
   describe(): Record<string, unknown> {
-    return { name: this.name, seed: this.#plan.seed, inner: this.#inner.describe() };
+    return { name: this.name, seed: this.#seed, inner: this.#inner.describe() };
   }
 
   trace(): SimulationTrace {

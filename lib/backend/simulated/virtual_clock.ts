@@ -12,12 +12,15 @@ import { invariant } from '../../base/assert.ts';
  * setImmediate of its own.
  */
 const SETTLE_TURNS = 2;
-const TIME_MAX_NS = Number.MAX_SAFE_INTEGER;
+// 292 years. Beyond 2^53 (104 days) the clock moves in steps of 2 ns and more.
+const TIME_MAX_NS = 2 ** 63;
 
 export interface VirtualEvent {
   readonly atNs: number;
   readonly orderKey: number;
   readonly sequence: number;
+  /** False: it waits for the time to come and does not make the clock move to it. */
+  readonly isDriving: boolean;
   readonly run: () => void;
 }
 
@@ -32,6 +35,7 @@ export class VirtualClock {
   #limitNs: number;
   /** Sorted, the next event last. */
   readonly #events: VirtualEvent[] = [];
+  #drivingCount = 0;
   readonly #instantEndListeners = new Set<() => void>();
   #sequence = 0;
   #holdCount = 0;
@@ -53,7 +57,13 @@ export class VirtualClock {
   /** Runs `run` in `delayNs` of virtual time; ties are ordered by `orderKey`, then by call. */
   schedule(delayNs: number, orderKey: number, run: () => void): VirtualEvent {
     invariant(delayNs >= 0, 'delay', delayNs);
-    return this.#scheduleAt(this.#nowNs + delayNs, orderKey, run);
+    return this.#scheduleAt(this.#nowNs + delayNs, orderKey, true, run);
+  }
+
+  /** The same for what is run when the clock comes by, but does not make it move: timers. */
+  scheduleIdle(delayNs: number, orderKey: number, run: () => void): VirtualEvent {
+    invariant(delayNs >= 0, 'delay', delayNs);
+    return this.#scheduleAt(this.#nowNs + delayNs, orderKey, false, run);
   }
 
   /** True if the event was still pending; it will not run. */
@@ -61,6 +71,7 @@ export class VirtualClock {
     const index = this.#events.indexOf(event);
     if (index < 0) return false;
     this.#events.splice(index, 1);
+    if (event.isDriving) this.#drivingCount--;
     return true;
   }
 
@@ -72,7 +83,7 @@ export class VirtualClock {
     invariant(ns >= 0, 'time to advance', ns);
     const untilNs = (this.isAutomatic ? this.#nowNs : this.#limitNs) + ns;
     if (!this.isAutomatic) this.#limitNs = Math.min(untilNs, TIME_MAX_NS);
-    return new Promise((resolve) => this.#scheduleAt(untilNs, Number.POSITIVE_INFINITY, resolve));
+    return new Promise((resolve) => this.#scheduleAt(untilNs, Infinity, true, resolve));
   }
 
   /** Stops the clock until release(): something goes on that takes no virtual time. */
@@ -101,9 +112,10 @@ export class VirtualClock {
     return () => this.#instantEndListeners.delete(listener);
   }
 
-  #scheduleAt(timeNs: number, orderKey: number, run: () => void): VirtualEvent {
+  #scheduleAt(timeNs: number, orderKey: number, isDriving: boolean, run: () => void): VirtualEvent {
     const atNs = Math.min(Math.round(timeNs), TIME_MAX_NS);
-    const event: VirtualEvent = { atNs, orderKey, sequence: this.#sequence++, run };
+    const event: VirtualEvent = { atNs, orderKey, sequence: this.#sequence++, isDriving, run };
+    if (isDriving) this.#drivingCount++;
     let low = 0;
     let high = this.#events.length;
     while (low < high) {
@@ -118,7 +130,7 @@ export class VirtualClock {
 
   #arm(): void {
     if (this.#immediate !== null || this.#holdCount > 0) return;
-    if (!this.#isInstantOpen && this.#nextAtNs() > this.#limitNs) return;
+    if (!this.#isInstantOpen && !this.#mayMove()) return;
     this.#immediate = setImmediate(() => {
       this.#immediate = null;
       if (this.#holdCount > 0) return;
@@ -129,6 +141,10 @@ export class VirtualClock {
     });
   }
 
+  #mayMove(): boolean {
+    return this.#drivingCount > 0 && this.#nextAtNs() <= this.#limitNs;
+  }
+
   #nextAtNs(): number {
     return this.#events.at(-1)?.atNs ?? Number.POSITIVE_INFINITY;
   }
@@ -136,14 +152,17 @@ export class VirtualClock {
   /** Runs the events of one instant; when held between two of them, release() goes on. */
   #runInstant(): void {
     if (!this.#isInstantOpen) {
-      const nextNs = this.#nextAtNs();
-      if (nextNs > this.#limitNs) return; // was cancelled meanwhile
-      this.#nowNs = nextNs;
+      if (!this.#mayMove()) return; // was cancelled meanwhile
+      this.#nowNs = this.#nextAtNs();
       this.#isInstantOpen = true;
     }
     this.#isRunning = true;
     try {
-      while (this.#holdCount === 0 && this.#nextAtNs() <= this.#nowNs) this.#events.pop()?.run();
+      while (this.#holdCount === 0 && this.#nextAtNs() <= this.#nowNs) {
+        const event = this.#events.pop();
+        if (event?.isDriving === true) this.#drivingCount--;
+        event?.run();
+      }
     } finally {
       this.#isRunning = false;
     }
