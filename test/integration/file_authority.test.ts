@@ -348,6 +348,11 @@ describeFs('file authority', (lab) => {
       expect(() => Object.assign(authority, { allowed: ['/'] })).toThrow(TypeError);
     });
 
+    it('handles cannot be made from numbers', () => {
+      const Forged = lab.fs.FileHandle as unknown as new (fd: number, flags: number) => unknown;
+      expect(() => new Forged(outsideFd, 0)).toThrow('Illegal constructor');
+    });
+
     it('are those of the call, whatever is in force when its steps run', async () => {
       const paths = Array.from({ length: 20 }, () => 'relative/secret');
       const many = restriction.run(authority, () => lab.fs.readMany(paths, { concurrency: 1 }));

@@ -63,14 +63,18 @@ function emptyRead<B>(file: OpenFile, buffer: B): Operation<ReadResult<B>> {
   return fulfilledOperation({ bytesRead: 0, buffer });
 }
 
+/** Who has it makes handles. Not public. */
+export const OPENED: unique symbol = Symbol('nephrite.opened');
+
 export class FileHandle extends EventEmitter implements Confinable {
   // dist/ is minified; this is the name that inspect() shows.
   static override readonly name = 'FileHandle';
   readonly #file: OpenFile;
   #closing: Operation<void> | undefined = undefined;
 
-  /** Made by open() only. */
-  constructor(fd: number, flags: number, isDirect = false) {
+  /** Made by open() only. @throws TypeError for anybody else: a number is no right to its file */
+  constructor(fd: number, flags: number, isDirect: boolean, key: typeof OPENED) {
+    if (key !== OPENED) throw new TypeError('Illegal constructor');
     super();
     this.#file = new OpenFile(fd, flags, isDirect);
   }

@@ -10,7 +10,7 @@ import { currentThread } from '../current_thread.ts';
 import { attachOptions, checkOptions, type OperationOptions } from '../operation_options.ts';
 import { checkedPath, type PathLike } from '../path_bytes.ts';
 import { start } from '../path_operation.ts';
-import { FileHandle } from './file_handle.ts';
+import { FileHandle, OPENED } from './file_handle.ts';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_SYNC, O_TRUNC, O_WRONLY } = constants;
 
@@ -67,8 +67,10 @@ export function checkedMode(mode: unknown, fallback: number, name = 'mode'): num
   return mode;
 }
 
-const toHandle = (fd: number, flags: number): FileHandle => new FileHandle(fd, flags);
-const toDirectHandle = (fd: number, flags: number): FileHandle => new FileHandle(fd, flags, true);
+const toHandle = (fd: number, flags: number): FileHandle =>
+  new FileHandle(fd, flags, false, OPENED);
+const toDirectHandle = (fd: number, flags: number): FileHandle =>
+  new FileHandle(fd, flags, true, OPENED);
 // Linux only.
 const O_DIRECT = constants.O_DIRECT ?? 0;
 

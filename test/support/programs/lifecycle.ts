@@ -15,6 +15,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import * as fs from '../../../lib/fs.ts';
 import { configure, type Operation } from '../../../lib/index.ts';
 import { currentThread } from '../../../lib/io/current_thread.ts';
+import { OPENED } from '../../../lib/io/fs/file_handle.ts';
 import { descriptorCount, makeFifo, outcome, pause, say, until } from './tools.ts';
 
 configure({ ring: { entries: 8, operations: 16 } });
@@ -275,7 +276,7 @@ async function terminated(): Promise<string> {
 }
 
 async function afterPoller(path: string): Promise<Cells> {
-  const handle = new fs.FileHandle(openSync(path, 'r'), 0);
+  const handle = new fs.FileHandle(openSync(path, 'r'), 0, false, OPENED);
   const cells: Cells = {};
   for (const [name, start] of Object.entries(ALL)) cells[name] = await result(start(handle, path));
   return cells;
