@@ -11,6 +11,7 @@ import {
 } from './bus/capabilities.ts';
 import type { RuntimeBus } from './bus/runtime_bus.ts';
 import type { EngineConfigInput, EngineRuntimeConfig } from './engine/engine_config.ts';
+import type { EngineDescriptor } from './engine/engine_definition.ts';
 import { type BackendInfo, backend } from './io/current_thread.ts';
 import { collectMetrics, type Metrics } from './metrics/metrics.ts';
 import { dumpTasks, type TaskDump } from './metrics/task_dump.ts';
@@ -26,7 +27,7 @@ import { UnhandledFailures, type UnhandledListener } from './unhandled.ts';
 
 export interface RuntimeOptions {
   /** Engines beside the default one. */
-  readonly engines?: readonly EngineConfigInput[] | undefined;
+  readonly engines?: readonly (EngineConfigInput | EngineDescriptor)[] | undefined;
   /** What code of this runtime may do; default: everything. */
   readonly capabilities?: CapabilityOptions | undefined;
   readonly tasks?:
@@ -44,7 +45,7 @@ export interface RuntimeOptions {
 /** Engines of a runtime: sugar over the bus. */
 export interface Engines {
   /** @throws ERR_ENGINE_EXISTS, ERR_CAPABILITY_DENIED, ERR_INVALID_ARG_* */
-  register(config: EngineConfigInput): EngineRuntimeConfig;
+  register(config: EngineConfigInput | EngineDescriptor): EngineRuntimeConfig;
   /** @throws ERR_ENGINE_UNKNOWN, ERR_CAPABILITY_DENIED, ERR_INVALID_ARG_* */
   update(engineId: string, changes: Partial<EngineConfigInput>): EngineRuntimeConfig;
   /** @throws ERR_ENGINE_UNKNOWN */

@@ -12,7 +12,7 @@ import type { TaskBody } from './task/task_body.ts';
 export interface WithOptions {
   /** Shown in dumps, traces and errors. */
   readonly name?: string | undefined;
-  /** Id of a registered engine. */
+  /** Id of a registered engine; its capabilities are applied before the ones given here. */
   readonly engine?: string | undefined;
   /** Narrower than one's own. */
   readonly capabilities?: CapabilityOptions | undefined;
@@ -40,12 +40,15 @@ function parseWith(parts: Parts, options: WithOptions): TaskSettings {
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw invalidArgType('options.signal', 'an instance of AbortSignal', signal);
   }
-  if (capabilities !== undefined) followAsyncAuthority();
+  const { engines } = parts.scheduler;
   const own = (currentTask()?.rights ?? parts.bus.rights) as Capabilities;
+  const ofEngine = engine === undefined ? undefined : engines.descriptorOf(engine)?.capabilities;
+  const isNarrowed = capabilities !== undefined || ofEngine !== undefined;
+  if (isNarrowed) followAsyncAuthority();
   return {
     name,
-    engine: engine === undefined ? undefined : parts.scheduler.engines.get(engine),
-    rights: capabilities === undefined ? undefined : narrow(own, capabilities),
+    engine: engine === undefined ? undefined : engines.get(engine),
+    rights: isNarrowed ? narrow(narrow(own, ofEngine), capabilities) : undefined,
     deadlineMs: deadline,
     signal,
   };

@@ -4,27 +4,35 @@
 import { NephriteError } from '../base/errors.ts';
 import { Engine } from './engine.ts';
 import { DEFAULT_ENGINE_CONFIG, parseEngineConfig } from './engine_config.ts';
+import { type EngineDescriptor, isEngineDescriptor } from './engine_definition.ts';
 import type { TimerHost } from './engine_timers.ts';
 
 export class EngineRegistry {
   readonly default: Engine;
   readonly #host: TimerHost;
   readonly #byId = new Map<string, Engine>();
+  // Of engines that were registered by one: names and capabilities, which schedulers do not know.
+  readonly #descriptors = new Map<string, EngineDescriptor>();
 
   constructor(host: TimerHost) {
     this.#host = host;
     this.default = this.register(DEFAULT_ENGINE_CONFIG);
   }
 
-  /** @throws ERR_ENGINE_EXISTS and the errors of parseEngineConfig() */
+  /**
+   * Takes a config or a descriptor.
+   * @throws ERR_ENGINE_EXISTS and the errors of parseEngineConfig()
+   */
   register(given: unknown): Engine {
-    const config = parseEngineConfig(given);
+    const descriptor = isEngineDescriptor(given) ? given : undefined;
+    const config = descriptor?.config ?? parseEngineConfig(given);
     if (this.#byId.has(config.engineId)) {
       const text = `engine "${config.engineId}" is registered already: update it instead`;
       throw new NephriteError('ERR_ENGINE_EXISTS', text);
     }
     const engine = new Engine(config, this.#host);
     this.#byId.set(config.engineId, engine);
+    if (descriptor !== undefined) this.#descriptors.set(config.engineId, descriptor);
     return engine;
   }
 
@@ -43,6 +51,11 @@ export class EngineRegistry {
     const known = [...this.#byId.keys()].join(', ');
     const text = `no engine "${engineId}" is registered (known: ${known})`;
     throw new NephriteError('ERR_ENGINE_UNKNOWN', text);
+  }
+
+  /** Undefined: it was registered by a config. */
+  descriptorOf(engineId: string): EngineDescriptor | undefined {
+    return this.#descriptors.get(engineId);
   }
 
   [Symbol.iterator](): Iterator<Engine> {

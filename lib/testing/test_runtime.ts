@@ -119,7 +119,7 @@ export function makeSeededRuntime(options: TestOptions, seed: number): TestRunti
       (scheduler, rights) => new TestBus(scheduler, rights),
       checked,
     );
-    host.onAlarm = () => parts.scheduler.turn();
+    host.onAlarm = () => parts.scheduler.alarmExpired();
     for (const config of checked.engines) parts.scheduler.engines.register(config);
     const world = { parts, clock, io, driveTimers: () => host.driveTimers() };
     return new TestRuntime(world, seed);
