@@ -218,12 +218,13 @@ describe('Ctrl-C', () => {
 describe('open loop', () => {
   const PAUSE_MS = 600;
 
-  /** Runs for three seconds and stops the whole process in between. */
+  /** Runs for four seconds and stops the whole process in between. */
   async function runWithPause(...more: string[]): Promise<StressResult> {
     const running = startCli(
-      tinyRun(folder.path, '--size', '4m', '--depth', '2', '--duration', '3s', '--json', ...more),
+      tinyRun(folder.path, '--size', '4m', '--depth', '2', '--duration', '4s', '--json', ...more),
     );
-    // The first progress line: the load is running, and two seconds of it are left.
+    // The first progress line: the load is running, and three seconds of it are left; a busy
+    // machine may take two of them before this process reads the line.
     await running.seen(/\d\/s/);
     const pid = running.child.pid ?? 0;
     process.kill(pid, 'SIGSTOP');
@@ -237,16 +238,16 @@ describe('open loop', () => {
   test('latency counts from the intended start: a stall is charged to all who waited', async () => {
     const { subjects } = await runWithPause('--rate', '500');
     const [{ operations, notStarted, latencyUs }] = subjects;
-    // None of the 1,500 is lost by the stall; 300 of them were due during it and waited 300 ms on
-    // average, so that a tenth of all operations waited for 300 ms or more.
-    expect(operations + (notStarted ?? 0)).toBe(1500);
-    expect(latencyUs?.p90).toBeGreaterThan(200_000);
+    // None of the 2,000 is lost by the stall; 300 of them were due during it and waited 300 ms on
+    // average: far more than one in a hundred.
+    expect(operations + (notStarted ?? 0)).toBe(2000);
+    expect(latencyUs?.p99).toBeGreaterThan(200_000);
     expect(latencyUs?.max).toBeGreaterThan(400_000);
   });
 
   test('a closed loop cannot see that: only what was in flight waited', async () => {
     const { subjects } = await runWithPause();
-    expect(subjects[0].latencyUs?.p90).toBeLessThan(200_000);
+    expect(subjects[0].latencyUs?.p99).toBeLessThan(200_000);
     expect(subjects[0].latencyUs?.max).toBeGreaterThan(400_000);
   });
 
