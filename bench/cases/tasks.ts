@@ -126,7 +126,7 @@ export const timeoutReadyCase = tasksCase({
 export const fairness1msCase = tasksCase({
   name: 'fairness-1ms',
   work: 'fairness',
-  subjects: ['nephrite', 'effect', TIMEOUT_SUBJECT, 'setImmediate'],
+  subjects: ['nephrite', 'effect', 'effect:yieldNow', TIMEOUT_SUBJECT, 'setImmediate'],
   depth: HOGS,
   fixedOps: ({ sizes }) => sizes.fairnessMs,
   sizes: () => ({ verifyOps: HOG_VERIFY_MS }),

@@ -47,7 +47,7 @@ async function driverOf(
     const own = nephriteDriver(index);
     return subject === 'nephrite:als' ? inAsyncLocalStorage(own) : own;
   }
-  if (subject === 'effect') return effectDriver(effect);
+  if (subject.startsWith('effect')) return effectDriver(effect, subject === 'effect:yieldNow');
   const platform = PLATFORM[subject];
   if (platform === undefined) throw new Error(`no tasks driver for '${subject}'`);
   return platform;

@@ -1,5 +1,5 @@
 // The tasks cases as programs of the peer effect 4: fibers forked and joined inside one runPromise,
-// with Effect.yieldNow where a task has a checkpoint. Bodies that only compute are Effect.sync, the
+// with Effect.yieldNow where a task's checkpoint always gives way. Bodies that only compute are Effect.sync, the
 // quickest that effect has. Loaded from the URL in the request: the bundle of the subjects is
 // elsewhere. Not here: the other peers.
 import { performance } from 'node:perf_hooks';
@@ -18,7 +18,8 @@ import {
 type EffectModule = typeof import('effect');
 type Effect<T> = import('effect').Effect.Effect<T>;
 
-export async function effectDriver(url: string): Promise<TasksDriver> {
+/** `isYielding`: hogs give way after every slice, beside what the runtime does by itself. */
+export async function effectDriver(url: string, isYielding: boolean): Promise<TasksDriver> {
   const { Effect, Fiber } = (await import(url)) as EffectModule;
   const child = (index: number): Effect<number> => Effect.sync(() => childValue(index));
 
@@ -79,6 +80,8 @@ export async function effectDriver(url: string): Promise<TasksDriver> {
     run.end();
   }
 
+  const slice = Effect.sync(() => spinUs(HOG_SLICE_US));
+
   async function fairness(run: TasksRun): Promise<void> {
     const { depth, ops } = run.request;
     run.ops = 0;
@@ -86,9 +89,9 @@ export async function effectDriver(url: string): Promise<TasksDriver> {
     const endMs = performance.now() + ops;
     const hog = Effect.gen(function* () {
       while (performance.now() < endMs) {
-        spinUs(HOG_SLICE_US);
+        yield* slice;
         run.ops++;
-        yield* Effect.yieldNow;
+        if (isYielding) yield* Effect.yieldNow;
       }
       run.add(1);
     });
