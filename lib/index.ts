@@ -22,9 +22,12 @@ export { type Engines, Runtime, type RuntimeOptions } from './runtime.ts';
 export type { CloseOptions, CloseReport } from './runtime_close.ts';
 export type { RuntimeWith, WithOptions } from './runtime_with.ts';
 export type { StallEvent } from './scheduler/stall_watch.ts';
-export { type Channel, channel } from './sync/channel.ts';
+export { type Channel, channel, type Received } from './sync/channel.ts';
 export { type Lock, type Mutex, mutex } from './sync/mutex.ts';
 export { type Semaphore, semaphore } from './sync/semaphore.ts';
+export { type EveryOptions, every } from './task/every.ts';
+export { type EventSource, type FromEventOptions, fromEvent } from './task/interop/from_event.ts';
+export { fromPromise } from './task/interop/from_promise.ts';
 export {
   type Outcome,
   TaskCancelledError,
@@ -36,6 +39,14 @@ export type { ProgressFeed } from './task/progress.ts';
 export { checkpoint } from './task/reductions.ts';
 export { sleep, sleepUntil } from './task/sleep.ts';
 export { current, report, spawn, spawnLocal } from './task/spawn.ts';
+export { all } from './task/structured/all.ts';
+export type { Item, ItemValue } from './task/structured/item.ts';
+export { race } from './task/structured/race.ts';
+export type { Scope } from './task/structured/scope.ts';
+export { scope } from './task/structured/scope_operation.ts';
+export { withDeadline, withTimeout } from './task/structured/timeout.ts';
+export { type Uncancellable, uncancellable } from './task/structured/uncancellable.ts';
 export type { Task } from './task/task.ts';
 export type { TaskBody, TaskGenerator } from './task/task_body.ts';
+export type { TaskTrace } from './task/tracing.ts';
 export { type WaitToken, waitToken } from './task/wait_token.ts';
