@@ -8,6 +8,7 @@
 import type { SimulatedFaults } from '../backend/simulated/fault_plan.ts';
 import { invalidArgType, outOfRange } from '../base/errors.ts';
 import { ALL_CAPABILITIES } from '../bus/capabilities.ts';
+import type { RecordedTest, Recording } from '../bus/recording.ts';
 import type { BackendInfo } from '../io/current_thread.ts';
 import { parseRuntimeOptions, Runtime, type RuntimeOptions } from '../runtime.ts';
 import type { CloseOptions, CloseReport } from '../runtime_close.ts';
@@ -31,6 +32,8 @@ export interface TestOptions extends RuntimeOptions {
   readonly autoAdvance?: boolean | undefined;
   /** The real backend that carries out the I/O; default: as `configure()`. */
   readonly backend?: 'io_uring' | 'epoll' | 'node' | undefined;
+  /** Lets a recorded run happen again; seed, faults and autoAdvance are the record's. */
+  readonly replay?: Recording | undefined;
 }
 
 /** Hosts of test runtimes, with what their runtime needs of them. */
@@ -48,11 +51,15 @@ export class TestRuntime extends Runtime {
   readonly seed: number;
   readonly #world: TestWorld;
 
+  /** For recordings. @internal */
+  readonly madeWith: RecordedTest | undefined;
+
   /** @internal */
-  constructor(world: TestWorld, seed: number) {
+  constructor(world: TestWorld, seed: number, madeWith: RecordedTest | undefined) {
     super(world.parts);
     this.#world = world;
     this.seed = seed;
+    this.madeWith = madeWith;
   }
 
   /** Virtual time: `now()` and `advance('13d')`. */
@@ -98,33 +105,37 @@ export function assemble(
 }
 
 /** @throws as createTestRuntime() */
-export function makeSeededRuntime(options: TestOptions, seed: number): TestRuntime {
+export function makeSeededWorld(
+  options: TestOptions,
+  seed: number,
+  makeBus: Parameters<typeof assemble>[2],
+): TestWorld {
   const checked = parseRuntimeOptions(options);
   const { faults, backend, autoAdvance = false } = options;
   if (typeof autoAdvance !== 'boolean') {
     throw invalidArgType('options.autoAdvance', 'of type boolean', autoAdvance);
   }
   const clock = new TestClock(autoAdvance);
-  const io = new SimulatedIo(
-    backend,
-    { seed, clock: clock.virtual, ...(faults && { faults }) },
-    clock,
-  );
+  const simulation = { seed, clock: clock.virtual, ...(faults && { faults }) };
+  const io = new SimulatedIo(backend, simulation, clock);
   try {
     const queue = new SeededRunQueue(seed);
     const host = new TestHost(clock, io, queue);
-    const parts = assemble(
-      host,
-      queue,
-      (scheduler, rights) => new TestBus(scheduler, rights),
-      checked,
-    );
+    const parts = assemble(host, queue, makeBus, checked);
     host.onAlarm = () => parts.scheduler.alarmExpired();
     for (const config of checked.engines) parts.scheduler.engines.register(config);
-    const world = { parts, clock, io, driveTimers: () => host.driveTimers() };
-    return new TestRuntime(world, seed);
+    return { parts, clock, io, driveTimers: () => host.driveTimers() };
   } catch (error) {
     io.close();
     throw error;
   }
+}
+
+/** @throws as createTestRuntime() */
+export function makeSeededRuntime(options: TestOptions, seed: number): TestRuntime {
+  const makeBus: Parameters<typeof assemble>[2] = (scheduler, rights) =>
+    new TestBus(scheduler, rights);
+  const world = makeSeededWorld(options, seed, makeBus);
+  const { faults = null, autoAdvance = false } = options;
+  return new TestRuntime(world, seed, { seed, autoAdvance, faults });
 }

@@ -1,0 +1,153 @@
+// Replay: a test runtime whose order comes from a recording. A run of a test runtime is carried out
+// again by its seed and compared; a run of the real one is driven event by event.
+// Owner: whoever made it. Invariants: a difference is never lost: whoever waits for a task, spawns
+// one or closes the runtime gets it, and every task is cancelled with it.
+// Not here: comparing (replay_bus.ts, verify_bus.ts), driving (replay_host.ts).
+
+import type { SimulatedFaults } from '../backend/simulated/fault_plan.ts';
+import type { NephriteError } from '../base/errors.ts';
+import type { Recording } from '../bus/recording.ts';
+import { parseRuntimeOptions } from '../runtime.ts';
+import type { CloseOptions, CloseReport } from '../runtime_close.ts';
+import type { Task } from '../task/task.ts';
+import type { TaskBody } from '../task/task_body.ts';
+import { ReplayBus } from './replay_bus.ts';
+import { ReplayClock } from './replay_clock.ts';
+import { InOrder, ReplayHost } from './replay_host.ts';
+import { ReplayQueue } from './replay_queue.ts';
+import { ReplayScript } from './replay_script.ts';
+import { SimulatedIo } from './simulated_io.ts';
+import {
+  assemble,
+  makeSeededWorld,
+  type TestOptions,
+  TestRuntime,
+  type TestWorld,
+} from './test_runtime.ts';
+import { VerifyBus } from './verify_bus.ts';
+
+interface Replay {
+  readonly script: ReplayScript;
+  /** The run is over. */
+  ended(): void;
+}
+
+class ReplayRuntime extends TestRuntime {
+  static override readonly name: string = 'TestRuntime';
+  readonly #replay: Replay;
+
+  constructor(world: TestWorld, seed: number, replay: Replay) {
+    super(world, seed, undefined);
+    this.#replay = replay;
+  }
+
+  #check(): NephriteError | undefined {
+    return this.#replay.script.divergence;
+  }
+
+  override spawn<T, A extends unknown[]>(body: TaskBody<T, A>, ...args: A): Task<T> {
+    const before = this.#check();
+    if (before !== undefined) throw before;
+    return super.spawn(body, ...args);
+  }
+
+  override async run<T, A extends unknown[]>(body: TaskBody<T, A>, ...args: A): Promise<T> {
+    const task = this.spawn(body, ...args);
+    try {
+      return await task.join();
+    } finally {
+      this.#throwDivergence();
+    }
+  }
+
+  #throwDivergence(): void {
+    const found = this.#check();
+    if (found !== undefined) throw found;
+  }
+
+  override async close(options?: CloseOptions): Promise<CloseReport> {
+    const report = await super.close(options);
+    this.#replay.ended();
+    this.#throwDivergence();
+    return report;
+  }
+
+  /** Nothing that the tasks do from here on means anything. */
+  abandon(): void {
+    const reason = this.#check();
+    for (const task of [...this.parts.scheduler.live]) task.cancel(reason);
+  }
+}
+
+/** @throws as createTestRuntime() */
+export function makeReplayRuntime(options: TestOptions, recording: Recording): TestRuntime {
+  return recording.test === undefined
+    ? makeDriven(options, recording)
+    : makeVerified(options, recording, recording.test.seed);
+}
+
+function makeVerified(options: TestOptions, recording: Recording, seed: number): TestRuntime {
+  const { faults, autoAdvance } = recording.test ?? { faults: null, autoAdvance: false };
+  const again: TestOptions = {
+    ...options,
+    faults: (faults as SimulatedFaults | null) ?? undefined,
+    autoAdvance,
+  };
+  let runtime: ReplayRuntime | undefined;
+  const abandon = (): void => {
+    setImmediate(() => runtime?.abandon());
+  };
+  let bus: VerifyBus | undefined;
+  const world = makeSeededWorld(again, seed, (scheduler, rights) => {
+    bus = new VerifyBus(scheduler, rights, recording, abandon);
+    return bus;
+  });
+  const { script } = bus as unknown as VerifyBus;
+  const ended = (): void => {
+    if (!script.isOver) script.diverged(undefined);
+  };
+  runtime = new ReplayRuntime(world, seed, { script, ended });
+  return runtime;
+}
+
+function makeDriven(options: TestOptions, recording: Recording): TestRuntime {
+  const checked = parseRuntimeOptions(options);
+  const script = new ReplayScript(recording);
+  const clock = new ReplayClock(recording.events[0]?.atMs ?? 0);
+  const order = new InOrder();
+  const io = new SimulatedIo(options.backend, { seed: 0, clock: order.clock, plan: order }, clock);
+  try {
+    const queue = new ReplayQueue(script);
+    const host = new ReplayHost(clock, io, order, script);
+    let runtime: ReplayRuntime | undefined;
+    const parts = assemble(
+      host,
+      queue,
+      (scheduler, rights) => {
+        const watcher = {
+          passed: (atMs: number) => {
+            clock.follow(atMs, scheduler.nextDeadlineMs());
+            host.poke();
+          },
+          diverged: () => {
+            setImmediate(() => runtime?.abandon());
+          },
+          get isInTurn() {
+            return scheduler.isRunning;
+          },
+        };
+        host.scheduler = scheduler;
+        host.bus = new ReplayBus(scheduler, rights, script, queue, watcher);
+        return host.bus;
+      },
+      checked,
+    );
+    for (const config of checked.engines) parts.scheduler.engines.register(config);
+    const world = { parts, clock, io, driveTimers: () => host.driveTimers() };
+    runtime = new ReplayRuntime(world, 0, { script, ended: () => host.bus.ended() });
+    return runtime;
+  } catch (error) {
+    io.close();
+    throw error;
+  }
+}
