@@ -57,6 +57,8 @@ export class Scheduler implements SchedulerPort, TimerHost {
   /** No new tasks: the runtime is closing. */
   isClosed = false;
   waitingCount = 0;
+  /** Timers fire: what happens now is their doing. Recordings tell it. */
+  isExpiring = false;
   readonly #host: SchedulerHost;
   readonly #queue: TaskQueue;
   readonly #turnBudget: TurnBudget;
@@ -241,7 +243,9 @@ export class Scheduler implements SchedulerPort, TimerHost {
       const timers = engine.activeTimers;
       if (timers === undefined || timers.armedCount === 0) continue;
       const nowMs = Math.max(this.#turnBudget.nowMs, this.clock.masterMs());
+      this.isExpiring = true;
       const count = timers.expire(nowMs, EXPIRED_MAX);
+      this.isExpiring = false;
       if (count > 0 && this.bus.taps.isOpen) this.bus.trace(commands.OP_EXPIRE, 0, 0, count);
     }
   }
@@ -290,6 +294,8 @@ export class Scheduler implements SchedulerPort, TimerHost {
   }
 
   #giveWay(task: Task): void {
+    // The time was over before the reductions were: what is left of them was not used.
+    if (this.#turnBudget.isSpent) task.reductionCount -= this.#turnBudget.unusedReductions;
     if (this.bus.taps.isOpen) {
       const subcode = this.#turnBudget.isSpent
         ? commands.PREEMPT_TIME

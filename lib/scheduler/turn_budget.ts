@@ -17,6 +17,8 @@ export class TurnBudget {
   /** The clock as it was last read. */
   nowMs: number;
   isSpent = false;
+  /** Of the slice that ended because the time was over. */
+  unusedReductions = 0;
   readonly #clock: Clock;
   readonly #onRead: (elapsedMs: number) => void;
   #endMs = 0;
@@ -57,6 +59,7 @@ export class TurnBudget {
     this.#onRead(elapsedMs);
     if (nowMs < this.#endMs) return;
     this.isSpent = true;
+    this.unusedReductions = Math.max(0, budget.reductionsLeft);
     budget.reductionsLeft = 0;
   }
 }
