@@ -1,0 +1,625 @@
+// Rules of cancellation in generator bodies, by name, as lib/scheduler/README.md promises them. Owner: none.
+// Method: each test brings a body to a place, cancels it there, and looks at what ran and what came
+// out. Not here: async bodies (cancellation_async.test.ts), races by the hundred thousand
+// (cancellation_races.test.ts), bodies that survive (survivors.test.ts).
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import * as fs from '../../lib/fs.ts';
+import {
+  checkpoint,
+  current,
+  sleep,
+  spawn,
+  type Task,
+  TaskCancelledError,
+  type TaskGenerator,
+  waitToken,
+} from '../../lib/index.ts';
+import { uncancellable } from '../../lib/task/structured/uncancellable.ts';
+import { descriptorCount, tick, until, useLab } from './lab.ts';
+
+const lab = useLab();
+const folder = mkdtempSync(join(tmpdir(), 'nephrite-cancel-'));
+const path = join(folder, 'file');
+writeFileSync(path, 'x'.repeat(10_000));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Cancels the body while it waits, and gives what became of it. */
+async function cancelWaiting(
+  body: (log: string[]) => TaskGenerator<unknown>,
+  reason?: unknown,
+): Promise<{ log: string[]; task: Task<unknown> }> {
+  const log: string[] = [];
+  const task = lab.rt.spawn(body, log);
+  await until(() => task.state === 'waiting');
+  expect(task.cancel(reason)).toBe(true);
+  await task.settled();
+  return { log, task };
+}
+
+const hour = 3_600_000;
+
+describe('cancellation: asking for it', () => {
+  it('is sticky; the first reason wins; asking again says false', async () => {
+    const task = lab.rt.spawn(function* () {
+      yield* sleep(hour);
+    });
+    await tick();
+    expect([task.cancel('one'), task.cancel('two'), task.cancellationRequested]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(await task.settled()).toEqual({ status: 'cancelled', reason: 'one' });
+    expect(task.cancellationRequested).toBe(true);
+  });
+
+  it('of a completed task is a no-op that says false, and the next task is well', async () => {
+    const task = lab.rt.spawn(() => 1);
+    expect(await task.join()).toBe(1);
+    expect(task.cancel()).toBe(false);
+    expect(task.cancellationRequested).toBe(false);
+    expect(await lab.rt.run(() => 2)).toBe(2);
+    expect(task.outcome).toEqual({ status: 'success', value: 1 });
+  });
+
+  it('before its first run: the body is never entered', async () => {
+    let isEntered = false;
+    const task = lab.rt.spawn(function* () {
+      isEntered = true;
+      yield* checkpoint();
+    });
+    task.cancel('early');
+    expect(task.state).toBe('runnable');
+    expect(await task.settled()).toEqual({ status: 'cancelled', reason: 'early' });
+    expect(isEntered).toBe(false);
+  });
+
+  it('join() of a cancelled task throws TaskCancelledError with the reason', async () => {
+    const reason = new Error('why');
+    const { task } = await cancelWaiting(function* () {
+      yield* sleep(hour);
+    }, reason);
+    const error = await task.join().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(TaskCancelledError);
+    expect(error).toMatchObject({ code: 'ERR_TASK_CANCELLED', reason, cause: reason });
+  });
+
+  it('is not the joiner’s own cancellation', async () => {
+    const joiner = lab.rt.spawn(function* () {
+      const child = spawn(function* () {
+        yield* sleep(hour);
+      });
+      yield* checkpoint();
+      child.cancel();
+      try {
+        yield* child.join();
+      } catch (error) {
+        return (error as Error).name;
+      }
+      return 'nothing thrown';
+    });
+    expect(await joiner.join()).toBe('TaskCancelledError');
+  });
+
+  it('aborts task.signal, with the reason', async () => {
+    let signal: AbortSignal | undefined;
+    const { task } = await cancelWaiting(function* () {
+      signal = current().signal;
+      yield* sleep(hour);
+    }, 'told');
+    expect(signal?.aborted).toBe(true);
+    expect(signal?.reason).toBe('told');
+    expect(task.signal).toBe(signal);
+  });
+});
+
+describe('cancellation: delivery', () => {
+  it('`catch` does not see it, `finally` does', async () => {
+    const { log, task } = await cancelWaiting(function* (log) {
+      try {
+        yield* sleep(hour);
+      } catch {
+        log.push('catch');
+      } finally {
+        log.push('finally');
+      }
+      log.push('after');
+    });
+    expect(log).toEqual(['finally']);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  function* nested(log: string[], depth: number, wait: boolean): TaskGenerator<void> {
+    try {
+      if (depth > 0) yield* nested(log, depth - 1, wait);
+      else yield* sleep(hour);
+    } catch {
+      log.push('catch');
+    } finally {
+      log.push(`enter ${depth}`);
+      if (wait) yield* sleep(1);
+      log.push(`leave ${depth}`);
+    }
+  }
+  const unwound = [0, 1, 2].flatMap((depth) => [`enter ${depth}`, `leave ${depth}`]);
+
+  it('unwinds nested generators from the inside out', async () => {
+    const { log } = await cancelWaiting(function* (log) {
+      yield* nested(log, 2, false);
+      log.push('not reached');
+    });
+    expect(log).toEqual(unwound);
+  });
+
+  // As JavaScript has it, a generator whose `finally` has waited ends its `yield*` normally: the
+  // outer one goes on behind it, and masked, although it is cancelled.
+  it.fails('unwinds nested generators whose `finally` waits from the inside out', async () => {
+    const { log } = await cancelWaiting(function* (log) {
+      yield* nested(log, 2, true);
+      log.push('not reached');
+    });
+    expect(log).toEqual(unwound);
+  });
+
+  it('at a checkpoint', async () => {
+    const log: string[] = [];
+    let isStopped = false;
+    const task = lab.rt.spawn(function* () {
+      try {
+        while (!isStopped) yield* checkpoint();
+        log.push('stopped otherwise');
+      } finally {
+        log.push('finally');
+      }
+    });
+    await tick();
+    task.cancel();
+    await until(() => task.state === 'completed', 1000);
+    isStopped = true;
+    expect([log, task.outcome?.status]).toEqual([['finally'], 'cancelled']);
+  });
+
+  it('in a loop over operations that are always ready', async () => {
+    const gate = waitToken();
+    gate.wake();
+    let turns = 0;
+    const task = lab.rt.spawn(function* () {
+      for (;;) {
+        yield* gate.wait();
+        turns++;
+      }
+    });
+    await tick();
+    task.cancel();
+    await until(() => task.state === 'completed', 1000);
+    expect(task.outcome?.status).toBe('cancelled');
+    expect(turns).toBeGreaterThan(0);
+  });
+
+  it('of oneself only sets the flag: it comes at the next suspension', async () => {
+    const log: string[] = [];
+    const task = lab.rt.spawn(function* () {
+      try {
+        expect(current().cancel('mine')).toBe(true);
+        log.push(`cancelled ${current().cancelled}`);
+        yield* sleep(hour);
+        log.push('not reached');
+      } finally {
+        log.push('finally');
+      }
+    });
+    expect(await task.settled()).toEqual({ status: 'cancelled', reason: 'mine' });
+    expect(log).toEqual(['cancelled true', 'finally']);
+  });
+
+  it('of oneself, and then a return: cancelled all the same, `finally` once', async () => {
+    let finallyRuns = 0;
+    const task = lab.rt.spawn(function* () {
+      try {
+        yield* checkpoint();
+        current().cancel();
+        return 'value';
+      } finally {
+        finallyRuns++;
+      }
+    });
+    expect((await task.settled()).status).toBe('cancelled');
+    expect(finallyRuns).toBe(1);
+  });
+
+  it('woken before it was cancelled: the value is delivered', async () => {
+    const gate = waitToken<string>();
+    const log: string[] = [];
+    const task = lab.rt.spawn(function* () {
+      log.push(yield* gate.wait());
+      yield* checkpoint();
+      log.push('not reached');
+    });
+    await tick();
+    gate.wake('value');
+    task.cancel();
+    expect((await task.settled()).status).toBe('cancelled');
+    expect(log).toEqual(['value']);
+  });
+
+  it('exactly at completion: before the last step it is cancelled, after it is not', async () => {
+    const gate = waitToken<number>();
+    const before = lab.rt.spawn(function* () {
+      return yield* gate.wait();
+    });
+    const after = lab.rt.spawn(function* () {
+      return yield* gate.wait();
+    });
+    await tick();
+    after.settled().then(() => after.cancel());
+    gate.wake(1);
+    before.cancel();
+    expect((await before.settled()).status).toBe('cancelled');
+    expect((await after.settled()).status).toBe('success');
+    await tick();
+    expect(after.cancel()).toBe(false);
+  });
+
+  it('a throw before delivery is a failure with that error', async () => {
+    const error = new Error('plain');
+    const task = lab.rt.spawn(function* () {
+      yield* checkpoint();
+      current().cancel();
+      throw error;
+    });
+    expect(await task.settled()).toEqual({ status: 'failure', error });
+  });
+
+  it('comes when the operation has settled, never earlier', async () => {
+    const log: string[] = [];
+    const task = lab.rt.spawn(function* () {
+      try {
+        const read = fs.readFile(path);
+        read.then(
+          () => log.push('operation'),
+          () => log.push('operation'),
+        );
+        yield* read;
+      } finally {
+        log.push('finally');
+      }
+    });
+    await until(() => task.state === 'waiting');
+    task.cancel();
+    await task.settled();
+    expect(log).toEqual(['operation', 'finally']);
+  });
+});
+
+describe('cancellation: `finally`', () => {
+  it('that waits, is masked', async () => {
+    const { log, task } = await cancelWaiting(function* (log) {
+      try {
+        yield* sleep(hour);
+      } finally {
+        yield* sleep(1);
+        log.push('waited');
+        log.push(String((yield* fs.readFile(path)).length));
+      }
+    });
+    expect(log).toEqual(['waited', '10000']);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  it('that waits twice, and joins a child', async () => {
+    const { log } = await cancelWaiting(function* (log) {
+      try {
+        yield* sleep(hour);
+      } finally {
+        yield* sleep(1);
+        log.push('one');
+        const child = spawn(function* () {
+          yield* sleep(1);
+          return 'child';
+        });
+        log.push(yield* child.join());
+      }
+    });
+    expect(log).toEqual(['one', 'child']);
+  });
+
+  it('that waits is not cancelled by asking again', async () => {
+    const log: string[] = [];
+    const cleanup = waitToken<string>();
+    const task = lab.rt.spawn(function* () {
+      try {
+        yield* sleep(hour);
+      } finally {
+        log.push(yield* cleanup.wait());
+      }
+    });
+    await until(() => task.state === 'waiting');
+    task.cancel('first');
+    await until(() => task.waitCondition?.startsWith('token') === true);
+    expect(task.cancel('second')).toBe(false);
+    await tick();
+    expect(task.state).toBe('waiting');
+    cleanup.wake('cleaned');
+    expect(await task.settled()).toEqual({ status: 'cancelled', reason: 'first' });
+    expect(log).toEqual(['cleaned']);
+  });
+
+  it('that loops and waits in each round', async () => {
+    const { log } = await cancelWaiting(function* (log) {
+      try {
+        yield* sleep(hour);
+      } finally {
+        for (let round = 0; round < 3; round++) {
+          yield* sleep(1);
+          log.push(`round ${round}`);
+          yield* checkpoint();
+        }
+      }
+    });
+    expect(log).toEqual(['round 0', 'round 1', 'round 2']);
+  });
+
+  it('that continues: cancelled again at the next suspension', async () => {
+    const { log, task } = await cancelWaiting(function* (log) {
+      for (let round = 0; round < 3; round++) {
+        try {
+          log.push(`try ${round}`);
+          yield* sleep(hour);
+        } finally {
+          log.push(`finally ${round}`);
+          // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+          if (round < 2) continue;
+        }
+      }
+    });
+    expect(log.length).toBe(6);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  it('that waits and continues: cancelled again too', async () => {
+    const { log, task } = await cancelWaiting(function* (log) {
+      for (let round = 0; round < 3; round++) {
+        try {
+          log.push(`try ${round}`);
+          yield* sleep(hour);
+        } finally {
+          yield* sleep(1);
+          log.push(`finally ${round}`);
+          // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+          if (round < 2) continue;
+        }
+      }
+    });
+    expect(log.length).toBe(6);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  it('that breaks: the body goes on and ends, cancelled', async () => {
+    const { log, task } = await cancelWaiting(function* (log) {
+      for (;;) {
+        try {
+          yield* sleep(hour);
+        } finally {
+          // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+          break;
+        }
+      }
+      log.push('after');
+      return 'value';
+    });
+    expect(log).toEqual(['after']);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  it('that throws: failure, with the cancellation suppressed in it', async () => {
+    const error = new Error('in finally');
+    const { task } = await cancelWaiting(function* () {
+      try {
+        yield* sleep(hour);
+      } finally {
+        // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+        throw error;
+      }
+    }, 'why');
+    expect(task.outcome).toMatchObject({ status: 'failure', error: { error } });
+    const { suppressed } = (task.outcome as { error: { suppressed: unknown } }).error;
+    expect(suppressed).toBeInstanceOf(TaskCancelledError);
+    expect(suppressed).toMatchObject({ reason: 'why' });
+  });
+
+  it('that waits and then throws: the same', async () => {
+    const error = new Error('in finally');
+    const { task } = await cancelWaiting(function* () {
+      try {
+        yield* sleep(hour);
+      } finally {
+        yield* sleep(1);
+        // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+        throw error;
+      }
+    });
+    expect(task.outcome).toMatchObject({ status: 'failure', error: { error } });
+  });
+
+  it('that returns: the value is ignored', async () => {
+    const { task } = await cancelWaiting(function* () {
+      try {
+        yield* sleep(hour);
+      } finally {
+        // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+        return 'value';
+      }
+    }, 'why');
+    expect(task.outcome).toEqual({ status: 'cancelled', reason: 'why' });
+  });
+
+  it('an error that `finally` catches itself is nobody’s', async () => {
+    const { log, task } = await cancelWaiting(function* (log) {
+      try {
+        yield* sleep(hour);
+      } finally {
+        try {
+          yield* fs.readFile(join(folder, 'missing'));
+        } catch (error) {
+          log.push((error as NodeJS.ErrnoException).code ?? '');
+        }
+      }
+    });
+    expect(log).toEqual(['ENOENT']);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  it('of a trapped body that throws: failure, with the trap suppressed in it', async () => {
+    const error = new Error('in finally');
+    const task = lab.rt.spawn(function* (): Generator<never, void, unknown> {
+      try {
+        yield 1 as never;
+      } finally {
+        // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+        throw error;
+      }
+    });
+    expect(await task.settled()).toMatchObject({
+      status: 'failure',
+      error: { error, suppressed: { code: 'ERR_TASK_TRAPPED', info: { kind: 'foreign-yield' } } },
+    });
+  });
+});
+
+describe('cancellation: masks', () => {
+  it('uncancellable: comes at the first suspension after the section', async () => {
+    const gate = waitToken();
+    const { log, task } = await (async () => {
+      const log: string[] = [];
+      const task = lab.rt.spawn(function* () {
+        yield* uncancellable(function* () {
+          yield* gate.wait();
+          yield* sleep(1);
+          log.push('section');
+        });
+        log.push('after');
+        yield* sleep(hour);
+        log.push('not reached');
+      });
+      await until(() => task.state === 'waiting');
+      task.cancel();
+      await tick();
+      expect(task.state).toBe('waiting');
+      gate.wake();
+      await task.settled();
+      return { log, task };
+    })();
+    expect(log).toEqual(['section', 'after']);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  it('masks nest', async () => {
+    const log: string[] = [];
+    const task = lab.rt.spawn(function* () {
+      yield* uncancellable(function* () {
+        yield* uncancellable(function* () {
+          yield* sleep(1);
+        });
+        log.push(`inner over ${current().cancelled}`);
+        yield* sleep(1);
+        log.push('outer over');
+      });
+      yield* checkpoint();
+      log.push('not reached');
+    });
+    await until(() => task.state === 'waiting');
+    task.cancel();
+    await task.settled();
+    expect(log).toEqual(['inner over true', 'outer over']);
+  });
+});
+
+describe('cancellation: what comes too late', () => {
+  it('a file that is opened all the same is closed', async () => {
+    // The poller's own descriptors are there before we count.
+    await fs.stat(path);
+    const before = descriptorCount();
+    const tasks = Array.from({ length: 200 }, () =>
+      lab.rt.spawn(function* () {
+        const file = yield* fs.open(path);
+        try {
+          yield* sleep(hour);
+        } finally {
+          yield* file.close();
+        }
+      }),
+    );
+    await until(() => tasks.every((task) => task.state !== 'runnable'));
+    for (const task of tasks) task.cancel();
+    for (const task of tasks) expect((await task.settled()).status).toBe('cancelled');
+    await until(() => descriptorCount() <= before);
+  });
+
+  it('a file that waited for its `yield*` while the budget was spent is closed', async () => {
+    await fs.stat(path);
+    const before = descriptorCount();
+    lab.rt.engines.register({ engineId: 'hasty', reductionLimit: 1, timerWheelConfig: {} });
+    const task = lab.rt.with({ engine: 'hasty' }).spawn(function* () {
+      const opening = fs.open(path);
+      while (!opening.isSettled) yield* sleep(1);
+      current().cancel();
+      yield* opening;
+    });
+    expect((await task.settled()).status).toBe('cancelled');
+    await until(() => descriptorCount() <= before);
+  });
+
+  it('operations that the body left open are cancelled, silently', async () => {
+    const never = waitToken();
+    const task = lab.rt.spawn(function* () {
+      void never.wait();
+      void sleep(hour);
+      yield* checkpoint();
+      return 'done';
+    });
+    expect(await task.join()).toBe('done');
+    expect(never.waitingCount).toBe(0);
+  });
+
+  it('a sleep that its engine refuses leaves nothing behind', async () => {
+    lab.rt.engines.register({
+      engineId: 'small',
+      timerWheelConfig: {},
+      resourceLimits: { timersMax: 1 },
+    });
+    const task = lab.rt.with({ engine: 'small' }).spawn(function* () {
+      void sleep(hour);
+      let code: unknown;
+      try {
+        void sleep(hour);
+      } catch (error) {
+        code = (error as { code?: string }).code;
+      }
+      expect(current().firstOwned?.nextOwned).toBe(undefined);
+      yield* checkpoint();
+      return code;
+    });
+    expect(await task.join()).toBe('ERR_ENGINE_LIMIT');
+  });
+
+  it('handlers of an operation that a task cancels are not the task’s code', async () => {
+    const op = sleep(hour);
+    let ranIn = 'nowhere';
+    op.catch(() => {
+      try {
+        ranIn = current().name;
+      } catch {
+        ranIn = 'outside';
+      }
+    });
+    await lab.rt.run(function* canceller() {
+      op.cancel();
+      yield* checkpoint();
+    });
+    await until(() => ranIn !== 'nowhere');
+    expect(ranIn).toBe('outside');
+  });
+});
