@@ -191,7 +191,11 @@ export class PathWalk {
   }
 
   #up(): void {
-    if (this.#reached.length === 0) throw new EscapeError();
+    if (this.#reached.length === 0) {
+      // Above "/" is "/".
+      if (this.#root.granted.path === '/') return;
+      throw new EscapeError();
+    }
     const above = this.#reached.slice(0, -1);
     if (this.#pending.length === 0) this.#wantsDirectory = true;
     this.#moveTo(this.#root, above);
