@@ -1,5 +1,5 @@
 // Addresses in capabilities: `host:port`, `127.0.0.1:*`, `*:443`, `[::1]:80`, `unix:/path`.
-// Owner: none, stateless. Invariants: two spellings of one address are one text (lower case, IPv6 in
+// Owner: none, stateless. Invariants: two spellings of an address are one text (lower case, IPv6 in
 // its canonical form), so covering is comparing texts; a host name is only ever compared as a name:
 // what it resolves to is not asked.
 // Not here: who is granted what (capabilities.ts).

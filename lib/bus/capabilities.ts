@@ -1,6 +1,6 @@
 // Capabilities: what a task may do, as a value that is granted at start or spawn.
 // Owner: none; a value never changes. Invariants: only values that this module made are taken for
-// capabilities; they are inherited and only ever narrowed; what a caller gives is read once, so that
+// capabilities; they are inherited and only narrowed; what a caller gives is read once, so that
 // no accessor can answer a check and the use after it differently; files are the directories that
 // were there at the grant, whatever takes their names later.
 // A guard rail, not a sandbox: a task can import node:fs (docs/capabilities.md).

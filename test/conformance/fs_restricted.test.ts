@@ -1,4 +1,4 @@
-// Fs conformance under a restriction: below its root a restricted caller gets what Node gives to one
+// Fs conformance under a restriction: below its root restricted callers get what Node gives to one
 // who is not: results, errors with their paths, and what the folders hold afterwards.
 // Method: fs_oracle.ts, our calls under an authority over the test's folder. With
 // NEPHRITE_RESTRICTED=1 the whole fs conformance runs so. Not here: what is refused

@@ -1,4 +1,4 @@
-// File authority under attack: whatever a restricted caller tries with paths, nothing outside of its
+// File authority under attack: whatever a restricted caller tries with paths, nothing out of its
 // roots is read, changed or told, on every backend.
 // Method: a folder with a root to write in, one to read only, and an outside that is compared after
 // each test. Not here: names that are replaced meanwhile (file_authority_races.test.ts), what is
