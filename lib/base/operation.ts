@@ -9,6 +9,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { type InspectOptions, inspect } from 'node:util';
 import { invariant } from './assert.ts';
 import { NephriteError } from './errors.ts';
+import { disposeLate } from './late_value.ts';
 import { type OperationOwner, operationOwner } from './operation_owner.ts';
 import { chargeReductions, Suspension, unwinding, type Waitable } from './suspension.ts';
 
@@ -90,6 +91,14 @@ export class Operation<T> implements Promise<T>, Waitable {
    * AbortError (cause: `reason`), or the value if that was faster. No effect once settled.
    */
   cancel(_reason?: unknown): void {}
+
+  /**
+   * It was fulfilled, and who waited for it will never see the value: undoes what was given. Here: a
+   * value that can be closed is closed (a file).
+   */
+  giveBack(): void {
+    if (this.state === FULFILLED) disposeLate(this.settledValue);
+  }
 
   /** What somebody who waits for it waits for, in dumps. */
   describeWait(): string {
@@ -296,6 +305,12 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
   }
 
   operationSettled(source: Operation<unknown>): void {
+    // Settled by a task that runs (it cancelled it): what handlers start would become that task's.
+    if (operationOwner.current === undefined) this.#run(source);
+    else queueMicrotask(() => this.#run(source));
+  }
+
+  #run(source: Operation<unknown>): void {
     const isFulfilled = source.state === FULFILLED;
     const handler = isFulfilled ? this.onFulfilled : this.onRejected;
     this.source = undefined;

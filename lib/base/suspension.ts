@@ -34,6 +34,9 @@ export abstract class Suspension {
   }
 }
 
+/** A small integer, as all counts here: a double in a field is an object of its own. */
+export const UNBOUNDED = 2 ** 30;
+
 /**
  * What is left to the running task: reductions (S-6), and steps until somebody should look at the
  * real clock. Counting alone let a peer's 1 ms timer fire after 1.8 s behind busy tasks; reading
@@ -41,8 +44,8 @@ export abstract class Suspension {
  */
 export const budget = {
   /** Below 1: the running body gives way at its next safe point (S-7). */
-  reductionsLeft: Infinity,
-  stepsToClock: Infinity,
+  reductionsLeft: UNBOUNDED,
+  stepsToClock: UNBOUNDED,
   /** Reads the clock, sets stepsToClock, and clears reductionsLeft when the time is over. */
   readClock: (): void => {},
 };

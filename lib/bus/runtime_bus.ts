@@ -14,6 +14,7 @@ import { applySettings } from '../task/settings.ts';
 import { CANCEL_REQUESTED } from '../task/state.ts';
 import { Task } from '../task/task.ts';
 import { checkBody, type TaskBody } from '../task/task_body.ts';
+import { refreshTracing, taskTracing, traceSpawn } from '../task/tracing.ts';
 import type { Clock } from '../time/timer_port.ts';
 import { type Capabilities, requireCapability } from './capabilities.ts';
 import * as commands from './commands.ts';
@@ -82,9 +83,12 @@ export class RuntimeBus implements CommandSink {
       engine,
       settings?.rights ?? rights,
       parent,
-      port.lastNowMs,
+      port.lastNowTicks,
     );
-    task.context = captureContext(parent === undefined);
+    if (parent === undefined) refreshTracing();
+    task.context = taskTracing.isActive
+      ? traceSpawn(task as Task, () => captureContext(parent === undefined))
+      : captureContext(parent === undefined);
     if (settings !== undefined || parent?.extras !== undefined) applySettings(task, settings);
     if (this.taps.isOpen) this.trace(commands.OP_SPAWN, 0, task.id, { name: task.name });
     port.admit(task as Task, parent !== undefined);

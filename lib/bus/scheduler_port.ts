@@ -10,6 +10,8 @@ export interface SchedulerPort {
   readonly clock: Clock;
   /** The clock as it was last read: no system call. */
   readonly lastNowMs: number;
+  /** The same in 1/64 s. */
+  readonly lastNowTicks: number;
   readonly defaultEngine: TaskEngine;
   /** @throws ERR_RUNTIME_CLOSED, ERR_QUEUE_FULL, ERR_ENGINE_LIMIT */
   checkAdmission(engine: TaskEngine): void;

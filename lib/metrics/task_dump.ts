@@ -1,6 +1,7 @@
 // Dump: every task that has not ended, as plain data. Owner: none, a copy of the moment.
 // Not here: tasks that have ended.
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { TICK_MS } from '../scheduler/turn_budget.ts';
 import type { Outcome } from '../task/outcome.ts';
 import type { StateName } from '../task/state.ts';
 
@@ -28,7 +29,7 @@ export function dumpTasks(scheduler: Scheduler): TaskDump[] {
     waitCondition: task.waitCondition,
     parent: task.parent?.id,
     engine: task.engineId,
-    ageMs: Math.max(0, nowMs - task.spawnedAtMs),
+    ageMs: Math.max(0, nowMs - task.spawnedAtTicks * TICK_MS),
     reductions: task.reductions,
     cancellationRequested: task.cancelled,
     outcome: task.outcome,

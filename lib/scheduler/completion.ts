@@ -8,17 +8,16 @@ import type { CompletionOperation } from '../task/join.ts';
 import type { Outcome } from '../task/outcome.ts';
 import { COMPLETED, completed, OBSERVED, stateOf } from '../task/state.ts';
 import type { Task } from '../task/task.ts';
+import { taskTracing, traceCompleted, traceCompletion } from '../task/tracing.ts';
 
-/** Writes the outcome and tells everybody. Returns whether somebody is owed a report of a failure. */
-export function completeTask(
-  task: Task,
-  status: Outcome<unknown>['status'],
-  value: unknown,
-): boolean {
+/**
+ * Writes the outcome, whose value is in place, and tells everybody. Returns whether somebody is owed
+ * a report of a failure.
+ */
+export function completeTask(task: Task, status: Outcome<unknown>['status']): boolean {
   invariant(task.outcomeStatus === undefined, 'one outcome', task.outcomeStatus, status);
   task.word = completed(task.word);
   task.outcomeStatus = status;
-  task.outcomeValue = value;
   task.frame = undefined;
   task.execution = undefined;
   task.waitingFor = undefined;
@@ -27,22 +26,25 @@ export function completeTask(
   if (task.firstOwned !== undefined) abandonOwned(task);
   const { extras } = task;
   if (extras !== undefined) extras.completed();
+  const trace = taskTracing.isActive ? traceCompletion(task) : undefined;
   extras?.watcher?.taskCompleted(task);
   tellJoins(task);
+  if (trace !== undefined) traceCompleted(trace);
   const isFailed = status === 'failure' || status === 'trap';
   return isFailed && (task.word & OBSERVED) === 0;
 }
 
 function tellJoins(task: Task): void {
-  let join: CompletionOperation<unknown> | undefined = task.firstJoin;
-  task.firstJoin = undefined;
-  task.lastJoin = undefined;
-  while (join !== undefined) {
-    const next: CompletionOperation<unknown> | undefined = join.nextJoin;
+  for (;;) {
+    const join: CompletionOperation<unknown> | undefined = task.firstJoin;
+    if (join === undefined) return;
+    // Out of the list first: whoever is told may cancel another join of the task.
+    const next = join.nextJoin;
+    task.firstJoin = next;
+    if (next === undefined) task.lastJoin = undefined;
+    else next.previousJoin = undefined;
     join.nextJoin = undefined;
-    join.previousJoin = undefined;
     join.taskCompleted();
-    join = next;
   }
 }
 

@@ -3,8 +3,8 @@
 // the task waited for has settled (its target's completion, never earlier); a trap lets `finally`
 // blocks run before it becomes the outcome; a step never throws.
 // Not here: which task runs (run_queue.ts), how a body is stepped (task/execution.ts).
+import { AbortError } from '../base/errors.ts';
 import type { Operation } from '../base/operation.ts';
-import { FULFILLED } from '../base/operation.ts';
 import {
   STEP_COMPLETED,
   STEP_PREEMPTED,
@@ -12,11 +12,9 @@ import {
   STEP_THROWN,
   type StepCode,
   startBody,
-  step,
 } from '../task/execution.ts';
 import { joinCycle } from '../task/join.ts';
-import { disposeLate } from '../task/late_value.ts';
-import { suppress, TaskCancelledError, type TrapInfo } from '../task/outcome.ts';
+import { suppress, TaskCancelledError, TaskTrapError, type TrapInfo } from '../task/outcome.ts';
 import {
   ASYNC_BODY,
   CANCEL_REQUESTED,
@@ -27,7 +25,7 @@ import {
 } from '../task/state.ts';
 import { labelOf, type Task } from '../task/task.ts';
 
-/** How a slice ended. Success, failure, trap and cancelled: the task is over, with step.value. */
+/** How a slice ended. Success, failure, trap and cancelled: the task is over, with task.outcomeValue. */
 export const SLICE_WAITS = 0;
 export const SLICE_GIVES_WAY = 1;
 export const SLICE_SUCCESS = 2;
@@ -43,25 +41,29 @@ export function runSlice(task: Task): Slice {
   let isDelivered = false;
   for (;;) {
     if (code === STEP_SUSPENDED) {
-      const cycle = joinCycle(task, step.value);
+      const cycle = joinCycle(task, task.waitingFor);
       if (cycle === undefined) return SLICE_WAITS;
-      const join = step.value as Operation<unknown>;
+      const join = task.waitingFor as Operation<unknown>;
+      task.waitingFor = undefined;
       join.markObserved();
       join.cancel();
-      if (task.extras?.trap !== undefined) return abandoned(task.extras.trap);
+      if (task.extras?.trap !== undefined) return abandoned(task, task.extras.trap);
       code = trapped(task, cycleTrap(cycle));
     } else if (code === STEP_PREEMPTED) {
+      // A settled operation that it is at is delivered in its next slice, unless it is cancelled now.
       if (isDelivered || !isCancellable(task.word)) return SLICE_GIVES_WAY;
       isDelivered = true;
+      (task.waitingFor as Operation<unknown> | undefined)?.giveBack();
+      task.waitingFor = undefined;
       code = unwound(task);
     } else if (code === STEP_COMPLETED) {
       return completed(task);
     } else if (code === STEP_THROWN) {
       return thrown(task);
     } else if (task.extras?.trap !== undefined) {
-      return abandoned(task.extras.trap);
+      return abandoned(task, task.extras.trap);
     } else {
-      code = trapped(task, step.value as TrapInfo);
+      code = trapped(task, task.outcomeValue as TrapInfo);
     }
   }
 }
@@ -71,7 +73,7 @@ function firstStep(task: Task): StepCode {
   if ((word & STARTED) === 0) {
     if ((word & CANCEL_REQUESTED) === 0) return startBody(task);
     // Cancelled before its first run: the body is never entered.
-    step.value = undefined;
+    task.outcomeValue = undefined;
     return STEP_COMPLETED;
   }
   const awaited = task.waitingFor as Operation<unknown> | undefined;
@@ -79,7 +81,7 @@ function firstStep(task: Task): StepCode {
   if ((word & WAIT_CANCELLED) !== 0) {
     task.word &= ~WAIT_CANCELLED;
     if ((word & ASYNC_BODY) === 0) {
-      if (awaited?.state === FULFILLED) disposeLate(awaited.settledValue);
+      awaited?.giveBack();
       return unwound(task);
     }
   } else if (awaited === undefined && isCancellable(word)) {
@@ -104,8 +106,8 @@ function trapped(task: Task, info: TrapInfo): StepCode {
 }
 
 /** It survived the first trap and fell into another: it is left where it is. */
-function abandoned(info: TrapInfo): Slice {
-  step.value = info;
+function abandoned(task: Task, info: TrapInfo): Slice {
+  task.outcomeValue = info;
   return SLICE_TRAP;
 }
 
@@ -117,34 +119,41 @@ function cycleTrap(cycle: readonly Task[]): TrapInfo {
 function completed(task: Task): Slice {
   const trap = task.extras?.trap;
   if (trap !== undefined) {
-    step.value = trap;
+    task.outcomeValue = trap;
     return SLICE_TRAP;
   }
   if ((task.word & CANCEL_REQUESTED) === 0) return SLICE_SUCCESS;
-  step.value = task.extras?.cancelReason;
+  task.outcomeValue = task.extras?.cancelReason;
   return SLICE_CANCELLED;
 }
 
 function thrown(task: Task): Slice {
-  const error = step.value;
+  const error = task.outcomeValue;
   const reason = task.extras?.cancelReason;
   if ((task.word & ASYNC_BODY) !== 0 && (task.word & CANCEL_REQUESTED) !== 0) {
-    // Its own cancellation, gone through.
-    if (error instanceof TaskCancelledError && error.reason === reason) {
-      step.value = reason;
+    // Its own cancellation, gone through; or that of the operation it handed out.
+    const isOwn = error instanceof TaskCancelledError && error.reason === reason;
+    if (isOwn || (error instanceof AbortError && error.cause === reason)) {
+      task.outcomeValue = reason;
       return SLICE_CANCELLED;
     }
   }
   if (isStackOverflow(error)) {
     const message = `${labelOf(task)} ran out of stack`;
-    step.value = { kind: 'stack-overflow', message, cause: error } satisfies TrapInfo;
+    task.outcomeValue = { kind: 'stack-overflow', message, cause: error } satisfies TrapInfo;
     return SLICE_TRAP;
+  }
+  const trap = task.extras?.trap;
+  if (trap !== undefined) {
+    const message = `${labelOf(task)} threw after it was trapped`;
+    task.outcomeValue = suppress(error, new TaskTrapError(labelOf(task), trap), message);
+    return SLICE_FAILURE;
   }
   const wasUnwinding = (task.word & UNWINDING) !== 0 && (task.word & CANCEL_REQUESTED) !== 0;
   if (wasUnwinding) {
     const cancelled = new TaskCancelledError(labelOf(task), reason);
     const message = `${labelOf(task)} threw while it was being cancelled`;
-    step.value = suppress(error, cancelled, message);
+    task.outcomeValue = suppress(error, cancelled, message);
   }
   return SLICE_FAILURE;
 }

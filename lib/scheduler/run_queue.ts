@@ -2,14 +2,18 @@
 // children (last in, first out: depth first keeps a tree of a million tasks small), and the queue
 // of woken, yielded and outside tasks (first in, first out).
 // Owner: its scheduler. Invariants: intrusive links, no allocation; a task is in at most one place;
-// run-next is taken at most three times in a row, and the queue gets every eighth turn, so neither
-// ping-pong nor a flood of children starves it.
+// run-next is taken at most three times in a row, the queue gets every eighth turn, and old children
+// move to it, so that neither ping-pong nor a flood of children starves anybody.
 // Not here: budgets (scheduler.ts), other workers.
 import type { Task } from '../task/task.ts';
 
 const NEXT_IN_A_ROW_MAX = 3;
 // Of so many picks one is the queue's, whatever children there are.
 const QUEUE_SHARE = 8;
+// After so many picks of children the oldest one has waited long enough and goes to the queue. Last
+// in, first out alone starves the first of two children for ever when the other one spawns its
+// successor. One at a time: moving all of them makes a tree of a million tasks twice as large.
+const CHILD_PICKS_MAX = 16384;
 
 export interface TaskQueue {
   readonly length: number;
@@ -28,12 +32,20 @@ export class RunQueue implements TaskQueue {
   #next: Task | undefined = undefined;
   #nextInARow = 0;
   #children: Task | undefined = undefined;
+  #oldestChild: Task | undefined = undefined;
+  #childCount = 0;
+  #childPicks = 0;
   #head: Task | undefined = undefined;
   #tail: Task | undefined = undefined;
   #picks = 0;
 
   pushChild(task: Task): void {
-    task.next = this.#children;
+    if (this.#children === undefined) {
+      this.#oldestChild = task;
+      this.#childPicks = 0;
+    }
+    this.#childCount++;
+    task.nextWaiter = this.#children;
     this.#children = task;
     this.length++;
   }
@@ -48,9 +60,9 @@ export class RunQueue implements TaskQueue {
   }
 
   pushLast(task: Task): void {
-    task.next = undefined;
+    task.nextWaiter = undefined;
     if (this.#tail === undefined) this.#head = task;
-    else this.#tail.next = task;
+    else this.#tail.nextWaiter = task;
     this.#tail = task;
     this.length++;
   }
@@ -70,14 +82,38 @@ export class RunQueue implements TaskQueue {
     this.#nextInARow = 0;
     const child = this.#children;
     if (child !== undefined && (this.#head === undefined || ++this.#picks % QUEUE_SHARE !== 0)) {
-      this.#children = child.next;
-      child.next = undefined;
+      this.#children = child.nextWaiter as Task | undefined;
+      child.nextWaiter = undefined;
+      this.#childCount--;
+      if (++this.#childPicks >= CHILD_PICKS_MAX) this.#ageChildren();
       return child;
     }
     const head = this.#head as Task;
-    this.#head = head.next;
+    this.#head = head.nextWaiter as Task | undefined;
     if (this.#head === undefined) this.#tail = undefined;
-    head.next = undefined;
+    head.nextWaiter = undefined;
     return head;
+  }
+
+  /** At most one step per pick: a stack that is higher is no tree, and moves as a whole. */
+  #ageChildren(): void {
+    this.#childPicks = 0;
+    const oldest = this.#oldestChild as Task;
+    let first = this.#children;
+    if (first === undefined) return;
+    let above: Task | undefined;
+    if (this.#childCount <= CHILD_PICKS_MAX) {
+      while (first !== oldest) {
+        above = first;
+        first = first.nextWaiter as Task;
+      }
+    }
+    if (this.#tail === undefined) this.#head = first;
+    else this.#tail.nextWaiter = first;
+    this.#tail = oldest;
+    this.#oldestChild = above;
+    if (above === undefined) this.#children = undefined;
+    else above.nextWaiter = undefined;
+    this.#childCount = above === undefined ? 0 : this.#childCount - 1;
   }
 }

@@ -15,8 +15,6 @@ import type { SchedulerPort } from '../bus/scheduler_port.ts';
 import type { Engine } from '../engine/engine.ts';
 import { EngineRegistry } from '../engine/engine_registry.ts';
 import type { TimerHost } from '../engine/engine_timers.ts';
-import { running } from '../task/current.ts';
-import { step } from '../task/execution.ts';
 import type { Outcome } from '../task/outcome.ts';
 import {
   CANCEL_REQUESTED,
@@ -31,6 +29,7 @@ import {
   woken,
 } from '../task/state.ts';
 import type { Task } from '../task/task.ts';
+import { refreshTracing } from '../task/tracing.ts';
 import type { Clock } from '../time/timer_port.ts';
 import { completeTask, unobservedFailure } from './completion.ts';
 import { runSlice, SLICE_GIVES_WAY, SLICE_SUCCESS, SLICE_WAITS, type Slice } from './dispatch.ts';
@@ -87,6 +86,10 @@ export class Scheduler implements SchedulerPort, TimerHost {
 
   get lastNowMs(): number {
     return this.#turnBudget.nowMs;
+  }
+
+  get lastNowTicks(): number {
+    return this.#turnBudget.nowTicks;
   }
 
   /** Inside a turn. */
@@ -218,6 +221,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
     try {
       host.enterTurn();
       turnBudget.beginTurn();
+      refreshTracing();
       host.drainCompletions();
       do {
         this.#expireTimers();
@@ -272,7 +276,6 @@ export class Scheduler implements SchedulerPort, TimerHost {
     const { bus } = this;
     if (bus.taps.isOpen) bus.trace(commands.OP_DISPATCH, 0, task.id, { name: task.name });
     task.word = dispatched(task.word);
-    running.task = task;
     operationOwner.current = task;
     const { reductionLimit } = task.engine;
     // The resume itself is the first one.
@@ -282,12 +285,11 @@ export class Scheduler implements SchedulerPort, TimerHost {
     const { context } = task;
     const slice =
       context === undefined ? runSlice(task) : context.runInAsyncScope(this.#step, null, task);
-    running.task = undefined;
     operationOwner.current = undefined;
     this.#host.leaveTask();
     const left = Math.max(0, budget.reductionsLeft);
     task.reductionCount += reductionLimit - left;
-    if (slice === SLICE_WAITS) bus.wait(task, step.value as Operation<unknown>);
+    if (slice === SLICE_WAITS) bus.wait(task, task.waitingFor as Operation<unknown>);
     else if (slice === SLICE_GIVES_WAY) this.#giveWay(task);
     else this.#complete(task, slice);
     if (--budget.stepsToClock <= 0) this.#turnBudget.readClock();
@@ -306,15 +308,13 @@ export class Scheduler implements SchedulerPort, TimerHost {
   }
 
   #complete(task: Task, slice: Slice): void {
-    const { value } = step;
-    step.value = undefined;
     if (this.bus.taps.isOpen) {
       this.bus.trace(commands.OP_COMPLETE, slice - SLICE_SUCCESS, task.id, undefined);
     }
     this.live.delete(task);
     this.#stalls.completed(task);
     (task.engine as Engine).liveCount--;
-    const isOwed = completeTask(task, STATUS[slice - SLICE_SUCCESS], value);
+    const isOwed = completeTask(task, STATUS[slice - SLICE_SUCCESS]);
     if (isOwed) {
       const unobserved = unobservedFailure(task);
       if (unobserved !== undefined) this.#host.reportLater(unobserved);

@@ -3,11 +3,13 @@
 // slow the steps are (reading it costs 40 to 120 ns, a step 50); a turn ends after TURN_MS, so that
 // libuv, microtasks and other schedulers get theirs.
 // Not here: what runs (scheduler.ts).
-import { budget } from '../base/suspension.ts';
+import { budget, UNBOUNDED } from '../base/suspension.ts';
 import type { Clock } from '../time/timer_port.ts';
 
 /** The longest that libuv and microtasks wait for their turn. */
 export const TURN_MS = 1;
+/** Length of a tick of ages. */
+export const TICK_MS = 1000 / 64;
 // A tenth of a turn: a task is preempted at most so late.
 const CLOCK_INTERVAL_MS = 0.1;
 // "Every few dozen": steps that were fast may become slow, and the first slow ones run unseen.
@@ -16,6 +18,8 @@ const STEPS_MAX = 32;
 export class TurnBudget {
   /** The clock as it was last read. */
   nowMs: number;
+  /** In 1/64 s, for the ages of tasks. */
+  nowTicks: number;
   isSpent = false;
   /** Of the slice that ended because the time was over. */
   unusedReductions = 0;
@@ -29,10 +33,12 @@ export class TurnBudget {
     this.#clock = clock;
     this.#onRead = onRead;
     this.nowMs = clock.nowMs();
+    this.nowTicks = Math.floor(this.nowMs / TICK_MS);
   }
 
   beginTurn(): void {
     this.nowMs = this.#clock.nowMs();
+    this.nowTicks = Math.floor(this.nowMs / TICK_MS);
     this.#endMs = this.nowMs + TURN_MS;
     this.isSpent = false;
     budget.readClock = this.#readClock;
@@ -40,8 +46,8 @@ export class TurnBudget {
   }
 
   endTurn(): void {
-    budget.reductionsLeft = Infinity;
-    budget.stepsToClock = Infinity;
+    budget.reductionsLeft = UNBOUNDED;
+    budget.stepsToClock = UNBOUNDED;
   }
 
   /** Looks at the real clock, and adapts how soon to look again. */

@@ -6,7 +6,6 @@
 // Not here: generator bodies (execution.ts).
 import { Operation, type OperationWaiter, REJECTED } from '../base/operation.ts';
 import { currentAsyncTask } from './current.ts';
-import { disposeLate } from './late_value.ts';
 import { TaskCancelledError } from './outcome.ts';
 import { CANCEL_REQUESTED, isCancellable, MASK_UNIT } from './state.ts';
 import { labelOf, type Task } from './task.ts';
@@ -45,13 +44,10 @@ export function abandonOwned(task: Task): void {
 
 /** Asks every open operation of the task to stop. */
 export function cancelOwned(task: Task, reason: unknown): void {
-  let operation = task.firstOwned;
-  while (operation !== undefined) {
-    // It may settle at once and leave the list.
-    const next = operation.nextOwned as Operation<unknown> | undefined;
-    operation.cancel(reason);
-    operation = next;
-  }
+  // A copy: one may settle at once and leave the list, and take others with it.
+  const open: Operation<unknown>[] = [];
+  for (let one = task.firstOwned; one !== undefined; one = one.nextOwned) open.push(one);
+  for (const operation of open) operation.cancel(reason);
 }
 
 /**
@@ -72,14 +68,26 @@ export function guardAwait<T>(operation: Operation<T>): Operation<T> | undefined
 class GuardedOperation<T> extends Operation<T> implements OperationWaiter {
   nextWaiter: OperationWaiter | undefined = undefined;
   readonly #task: Task;
+  readonly #source: Operation<T>;
   // The body was cancelled before it asked: whatever comes out, it is not told.
   readonly #isRefused: boolean;
 
   constructor(task: Task, source: Operation<T>, isRefused: boolean) {
     super();
     this.#task = task;
+    this.#source = source;
     this.#isRefused = isRefused;
+    task.own(this as Operation<unknown>);
     source.subscribe(this);
+  }
+
+  /** The body is cancelled while it waits: for operations that it has not started, and joins. */
+  override cancel(reason?: unknown): void {
+    if (this.#task.outcomeStatus === undefined) this.#source.cancel(reason);
+  }
+
+  override describeWait(): string {
+    return this.#source.describeWait();
   }
 
   operationSettled(source: Operation<unknown>): void {
@@ -88,7 +96,7 @@ class GuardedOperation<T> extends Operation<T> implements OperationWaiter {
     const wasCancelled =
       isRejected && (task.word & CANCEL_REQUESTED) !== 0 && task.word < MASK_UNIT;
     if (this.#isRefused || wasCancelled) {
-      if (!isRejected) disposeLate(source.settledValue);
+      source.giveBack();
       this.reject(new TaskCancelledError(labelOf(task), task.extras?.cancelReason));
     } else if (isRejected) {
       this.reject(source.settledValue);

@@ -1,32 +1,31 @@
 // Execution: how a body is carried forward by one step. Suspension is a result of the step, never
 // an error or a value that the task sees (seed 1, 3.3 and S-18).
 // Owner: none; executions are stateless, the state of a body is in task.frame. The result of a step
-// is a code, its payload in `step.value`: no object per step.
+// is a code, its payload in task.waitingFor or task.outcomeValue: no object per step, and no store
+// of a young object into an old one, which costs a write barrier.
 // Invariants: a step never throws. Two executions exist: generators and async functions; plain
 // functions compiled to resumable frames would be a third (S-8, S-9 wait for it).
 // Not here: what follows from a step (scheduler/).
 import { type Operation, REJECTED } from '../base/operation.ts';
 import { operationOwner } from '../base/operation_owner.ts';
-import { Suspension, unwinding } from '../base/suspension.ts';
+import { Suspension, unwinding, type Waitable } from '../base/suspension.ts';
 import { AsyncBodyOperation, guardAwait } from './async_body.ts';
-import { runAsAsync, running } from './current.ts';
+import { runAsAsync } from './current.ts';
 import { ASYNC_BODY, STARTED, UNWINDING } from './state.ts';
 import { SurvivalTrace } from './survival_trace.ts';
 import type { Task } from './task.ts';
 
-/** The body has returned; value: what. */
+/** The body has returned; outcomeValue: what. */
 export const STEP_COMPLETED = 0;
-/** It waits; value: the Waitable. */
+/** It waits; waitingFor: the Waitable. */
 export const STEP_SUSPENDED = 1;
-/** Its budget is spent, or it was told to give way. */
+/** Its budget is spent, or it was told to give way; value: the settled Waitable it is at, if any. */
 export const STEP_PREEMPTED = 2;
-/** It threw; value: the error. */
+/** It threw; outcomeValue: the error. */
 export const STEP_THROWN = 3;
-/** It did what no task may; value: TrapInfo. */
+/** It did what no task may; outcomeValue: TrapInfo. */
 export const STEP_TRAPPED = 4;
 export type StepCode = 0 | 1 | 2 | 3 | 4;
-
-export const step: { value: unknown } = { value: undefined };
 
 export interface Execution {
   /** Goes on after a suspension or preemption. */
@@ -73,7 +72,7 @@ export function startBody(task: Task): StepCode {
     }
     return startFunction(task, body, args);
   } catch (error) {
-    step.value = error;
+    task.outcomeValue = error;
     return STEP_THROWN;
   }
 }
@@ -90,14 +89,13 @@ function startFunction(
     operationOwner.guardAwait = guardAwait;
     task.word |= ASYNC_BODY;
     // Its own storage tells which task an operation belongs to, also in the first part.
-    running.task = undefined;
     operationOwner.current = undefined;
     result = runAsAsync(task, () => body(...args));
   } else {
     result = body(...args);
   }
   if (typeof result !== 'object' || result === null) {
-    step.value = result;
+    task.outcomeValue = result;
     return STEP_COMPLETED;
   }
   if (isGenerator(result)) return startGenerator(task, result);
@@ -105,10 +103,10 @@ function startFunction(
     task.word |= ASYNC_BODY;
     task.execution = asyncExecution;
     task.frame = new AsyncBodyOperation(task, result);
-    step.value = task.frame;
+    task.waitingFor = task.frame as Waitable;
     return STEP_SUSPENDED;
   }
-  step.value = result;
+  task.outcomeValue = result;
   return STEP_COMPLETED;
 }
 
@@ -126,15 +124,14 @@ function startGenerator(task: Task, generator: AnyGenerator): StepCode {
 function taken(task: Task, result: IteratorResult<unknown, unknown>): StepCode {
   const { value } = result;
   if (result.done === true) {
-    step.value = value;
+    task.outcomeValue = value;
     return STEP_COMPLETED;
   }
   // Through `yield*` the suspension is its own result object; `yield x` makes another.
   if ((value as unknown) === result && value instanceof Suspension) {
     const { waitable } = value;
-    if (waitable === undefined || waitable.isSettled) return STEP_PREEMPTED;
-    step.value = waitable;
-    return STEP_SUSPENDED;
+    task.waitingFor = waitable;
+    return waitable === undefined || waitable.isSettled ? STEP_PREEMPTED : STEP_SUSPENDED;
   }
   return foreignYield(task, value);
 }
@@ -145,7 +142,7 @@ function foreignYield(task: Task, value: unknown): StepCode {
       ? (value.constructor?.name ?? 'an object')
       : typeof value;
   const message = `${task.name} yielded ${what}: write \`yield*\`, with the star, before operations`;
-  step.value = { kind: 'foreign-yield', message };
+  task.outcomeValue = { kind: 'foreign-yield', message };
   return STEP_TRAPPED;
 }
 
@@ -155,7 +152,7 @@ export const generatorExecution: Execution = {
     try {
       return taken(task, (task.frame as AnyGenerator).next());
     } catch (error) {
-      step.value = error;
+      task.outcomeValue = error;
       return STEP_THROWN;
     }
   },
@@ -167,7 +164,7 @@ export const generatorExecution: Execution = {
     try {
       return taken(task, (task.frame as AnyGenerator).return(undefined));
     } catch (error) {
-      step.value = error;
+      task.outcomeValue = error;
       return STEP_THROWN;
     } finally {
       unwinding.trace = undefined;
@@ -182,7 +179,7 @@ function resumeUnwinding(task: Task): StepCode {
   try {
     return taken(task, (task.frame as AnyGenerator).next());
   } catch (error) {
-    step.value = error;
+    task.outcomeValue = error;
     return STEP_THROWN;
   } finally {
     unwinding.trace = undefined;
@@ -193,7 +190,7 @@ function resumeUnwinding(task: Task): StepCode {
 export const asyncExecution: Execution = {
   resume(task) {
     const operation = task.frame as Operation<unknown>;
-    step.value = operation.settledValue;
+    task.outcomeValue = operation.settledValue;
     return operation.state === REJECTED ? STEP_THROWN : STEP_COMPLETED;
   },
 

@@ -36,6 +36,9 @@ export abstract class CompletionOperation<R> extends Operation<R> {
   /** The task has its outcome, and this is in no list any more. */
   abstract taskCompleted(): void;
 
+  /** The outcome stays the task's: others may join it. */
+  override giveBack(): void {}
+
   override describeWait(): string {
     return `join of ${labelOf(this.target)}`;
   }
@@ -78,21 +81,24 @@ export function joinError(task: Task<unknown>): unknown {
   return value;
 }
 
-// Longer chains are looked at no further: a task that waits behind a million others is no cycle in
-// any program seen, and a walk must be bounded.
-const CHAIN_LENGTH_MAX = 100_000;
+// Longer chains are looked at no further: where each task waits for the one before it, every new one
+// walks the whole queue (10,000 tasks took seconds without a bound). A longer ring is not named.
+const CHAIN_LENGTH_MAX = 256;
 
 /** The tasks that wait for one another in a ring that `task` would close, or undefined. */
 export function joinCycle(task: Task<unknown>, join: unknown): Task<unknown>[] | undefined {
   if (!(join instanceof CompletionOperation)) return undefined;
   let target = join.target;
   if (target !== task && stateOf(target.word) !== WAITING) return undefined;
-  const path = [task];
-  while (target !== task) {
-    path.push(target);
+  for (let length = 1; target !== task; length++) {
     const next = target.waitingFor;
-    if (!(next instanceof CompletionOperation) || path.length > CHAIN_LENGTH_MAX) return undefined;
+    if (!(next instanceof CompletionOperation) || length > CHAIN_LENGTH_MAX) return undefined;
     target = next.target;
   }
+  const path = [task];
+  for (target = join.target; target !== task; target = waitedFor(target)) path.push(target);
   return path;
 }
+
+const waitedFor = (task: Task<unknown>): Task<unknown> =>
+  (task.waitingFor as unknown as CompletionOperation<unknown>).target;

@@ -4,11 +4,12 @@
 // few nanoseconds. Not here: who refills the budget (scheduler/).
 
 import { outOfRange } from '../base/errors.ts';
-import { chargeReductions, Suspension, unwinding } from '../base/suspension.ts';
-import { currentAsyncTask, running } from './current.ts';
+import { operationOwner } from '../base/operation_owner.ts';
+import { chargeReductions, Suspension, UNBOUNDED, unwinding } from '../base/suspension.ts';
+import { currentAsyncTask } from './current.ts';
 import { TaskCancelledError } from './outcome.ts';
 import { isCancellable } from './state.ts';
-import { labelOf } from './task.ts';
+import { labelOf, type Task } from './task.ts';
 
 /** What `yield* checkpoint()` drives and `await checkpoint()` waits for. */
 export class Checkpoint extends Suspension implements PromiseLike<void> {
@@ -56,9 +57,11 @@ const shared = new Checkpoint();
  */
 export function checkpoint(cost = 1): Checkpoint {
   if (!(cost >= 0)) throw outOfRange('cost', 'a number >= 0', cost);
-  const { task } = running;
+  const task = operationOwner.current as Task | undefined;
   if (task === undefined) return shared;
-  shared.mustGiveWay = chargeReductions(cost) || isCancellable(task.word);
+  // Whole and small, as the budget is.
+  const charge = cost < UNBOUNDED ? Math.ceil(cost) : UNBOUNDED;
+  shared.mustGiveWay = chargeReductions(charge) || isCancellable(task.word);
   return shared;
 }
 

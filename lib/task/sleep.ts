@@ -29,8 +29,9 @@ class SleepOperation extends Operation<void> {
     super();
     this.#timers = timers;
     this.#delayMs = delayMs;
-    ownOperation(this);
+    // First: it may be refused, and then nobody owns anything.
     this.#handle = timers.arm(deadlineMs, this);
+    ownOperation(this);
   }
 
   timerExpired(): void {

@@ -22,15 +22,12 @@ import { TaskExtras } from './task_extras.ts';
 
 /** A spawned task. `cancel()` is cooperative; `join()` waits for its value. */
 export class Task<T = unknown> implements OperationWaiter, OperationOwner {
-  static readonly name: string = 'Task';
   /** Unique in its runtime, from 1 on. */
   readonly id: number;
   // Below: the scheduler's. All fields are set here, in one order: one hidden class.
   /** @internal */
   word: number;
-  /** Link of the run queue it is in. @internal */
-  next: Task | undefined = undefined;
-  /** @internal */
+  /** Link of the run queue, or of the operation, that it is in. @internal */
   nextWaiter: OperationWaiter | undefined = undefined;
   /** @internal */
   execution: Execution | undefined = undefined;
@@ -56,11 +53,11 @@ export class Task<T = unknown> implements OperationWaiter, OperationOwner {
   previousLive: Task | undefined = undefined;
   /** @internal */
   nextLive: Task | undefined = undefined;
-  /** @internal */
-  readonly spawnedAtMs: number;
+  /** In 1/64 s: a small integer for a year, where a double is an object of its own. @internal */
+  readonly spawnedAtTicks: number;
   /** @internal */
   outcomeStatus: Outcome<T>['status'] | undefined = undefined;
-  /** Value, error, trap info or reason. @internal */
+  /** What the last step gave; in the end value, error, trap info or reason. @internal */
   outcomeValue: unknown = undefined;
   /** Who waits for the outcome, in order. @internal */
   firstJoin: CompletionOperation<unknown> | undefined = undefined;
@@ -82,7 +79,7 @@ export class Task<T = unknown> implements OperationWaiter, OperationOwner {
     engine: TaskEngine,
     rights: TaskRights,
     parent: Task | undefined,
-    spawnedAtMs: number,
+    spawnedAtTicks: number,
   ) {
     this.id = id;
     this.word = 0;
@@ -92,7 +89,7 @@ export class Task<T = unknown> implements OperationWaiter, OperationOwner {
     this.body = body;
     this.args = args;
     this.parent = parent;
-    this.spawnedAtMs = spawnedAtMs;
+    this.spawnedAtTicks = spawnedAtTicks;
   }
 
   /** Given by `rt.with({ name })`, else the body's own name, else 'anonymous'. */
@@ -221,6 +218,11 @@ export class Task<T = unknown> implements OperationWaiter, OperationOwner {
     operation.owner = undefined;
     operation.nextOwned = undefined;
     operation.previousOwned = undefined;
+  }
+
+  // No `static name`, which dist/ would need: it keeps V8 from optimizing (join.ts).
+  get [Symbol.toStringTag](): string {
+    return 'Task';
   }
 
   [inspect.custom](): string {

@@ -66,7 +66,7 @@ export abstract class WaitOperation<T> extends ManualOperation<T> {
    * or a race was decided by another one. No effect while pending, after a failure, the second
    * time, and when anybody else has asked for the outcome.
    */
-  giveBack(): void {
+  override giveBack(): void {
     if (this.state !== FULFILLED || this.isGivenBack || this.observerCount > 1) return;
     this.isGivenBack = true;
     this.undoGrant(this.settledValue as T);
