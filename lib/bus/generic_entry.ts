@@ -1,7 +1,9 @@
 // The generic lowering: { opcode, subcode, arguments } to the method of the bus that means the same
-// (seed 1, 5.2). Owner: none. Invariants: an entry is checked whole before anything is done; forged
-// tasks are told by identity, never by shape.
-// Not here: the commands' ids (commands.ts).
+// (seed 1, 5.2). Owner: none. Invariants: an entry is read once and checked whole before anything is
+// done; forged tasks and tokens are told by identity, never by shape; what only the end of a slice
+// may do (wait, yield) is refused to everybody else.
+// Not here: the commands' ids (commands.ts), a bus that does everything this way
+// (generic_lowering.ts).
 import { invalidArgType, invalidArgValue, NephriteError } from '../base/errors.ts';
 import { Operation } from '../base/operation.ts';
 import type { TaskSettings } from '../task/command_sink.ts';
@@ -10,6 +12,7 @@ import { Task } from '../task/task.ts';
 import type { TaskBody } from '../task/task_body.ts';
 import { WaitToken } from '../task/wait_token.ts';
 import * as commands from './commands.ts';
+import { checkSettings } from './entry_settings.ts';
 import type { RuntimeBus } from './runtime_bus.ts';
 
 export interface CommandEntry {
@@ -18,87 +21,143 @@ export interface CommandEntry {
   readonly arguments: readonly unknown[];
 }
 
-export function executeEntry(
-  bus: RuntimeBus,
-  given: CommandEntry,
-  issuer: Task | undefined,
-): unknown {
-  // Read once: an accessor must not answer differently after the check.
-  const { opcode, subcode } = given;
-  const values = [...given.arguments];
-  const definition = commands.commandOf(opcode);
-  const isKnown = definition?.subcodes[subcode] !== undefined && opcode < commands.TRACE_FIRST;
-  if (!isKnown) {
-    const text = `no command has opcode ${String(opcode)} and subcode ${String(subcode)}`;
-    throw new NephriteError('ERR_COMMAND_UNKNOWN', text);
+/** The direct lowering, as entries use it. */
+export type DirectBus = Pick<
+  RuntimeBus,
+  | 'port'
+  | 'rights'
+  | 'spawn'
+  | 'wait'
+  | 'yield'
+  | 'wake'
+  | 'cancel'
+  | 'queryCancellation'
+  | 'giveWay'
+  | 'registerEngine'
+  | 'updateEngine'
+>;
+
+interface ReadEntry {
+  readonly opcode: number;
+  readonly subcode: number;
+  readonly values: readonly unknown[];
+}
+
+/** A copy: an accessor must not answer differently after the check. */
+function readEntry(given: unknown): ReadEntry {
+  if (typeof given !== 'object' || given === null) {
+    throw invalidArgType('entry', 'of type object', given);
   }
+  const { opcode, subcode, arguments: values } = given as Partial<CommandEntry>;
+  if (!Array.isArray(values)) throw invalidArgType('entry.arguments', 'an array', values);
+  // Not by iterating: an array may bring its own iterator.
+  const copy: unknown[] = Array.from({ length: values.length }, (_, at) => values[at]);
+  const isKnown =
+    typeof opcode === 'number' &&
+    opcode < commands.TRACE_FIRST &&
+    Number.isInteger(subcode) &&
+    commands.commandOf(opcode)?.subcodes[subcode as number] !== undefined;
+  if (isKnown) return { opcode, subcode: subcode as number, values: copy };
+  const text = `no command has opcode ${show(opcode)} and subcode ${show(subcode)}`;
+  throw new NephriteError('ERR_COMMAND_UNKNOWN', text);
+}
+
+/** For messages: never runs code of what is shown. */
+function show(value: unknown): string {
+  return typeof value === 'number' || typeof value === 'string' ? `${value}` : typeof value;
+}
+
+/**
+ * Carries out an entry. `isOwn`: it comes from the scheduler through the bus's own methods, so it
+ * may end a slice.
+ */
+export function executeEntry(
+  bus: DirectBus,
+  given: unknown,
+  issuer: Task | undefined,
+  isOwn = false,
+): unknown {
+  const { opcode, subcode, values } = readEntry(given);
   switch (opcode) {
     case commands.OP_SPAWN:
-      return spawnEntry(bus, values, issuer);
+      return spawnEntry(bus, values, issuer, isOwn);
     case commands.OP_WAIT: {
-      const task = runningTask(bus, values[0]);
-      if (!(values[1] instanceof Operation)) {
-        throw invalidArgType('arguments.1', 'an instance of Operation', values[1]);
-      }
-      return bus.wait(task, values[1]);
+      const task = taskAtItsEnd(bus, values[0], isOwn);
+      if (values[1] instanceof Operation) return bus.wait(task, values[1]);
+      throw invalidArgType('arguments.1', 'an instance of Operation', values[1]);
     }
     case commands.OP_YIELD:
-      return bus.yield(runningTask(bus, values[0]));
+      return bus.yield(taskAtItsEnd(bus, values[0], isOwn));
     case commands.OP_WAKE:
-      return wakeEntry(bus, subcode, values);
+      return subcode === commands.WAKE_TOKEN ? wakeToken(values) : wakeTask(bus, values);
     case commands.OP_RESUME:
       return bus.giveWay();
     case commands.OP_CANCEL:
-      return bus.cancel(taskOf(bus, values[0]), values[1], issuer);
+      return bus.cancel(taskOf(bus, values[0], true), values[1], issuer);
     case commands.OP_QUERY_CANCELLATION:
-      return bus.queryCancellation(taskOf(bus, values[0]));
+      return bus.queryCancellation(taskOf(bus, values[0], true));
     case commands.OP_REGISTER_ENGINE:
       return bus.registerEngine(values[0], issuer);
     default:
-      return bus.updateEngine(String(values[0]), values[1], issuer);
+      return updateEntry(bus, values, issuer);
   }
 }
 
 function spawnEntry(
-  bus: RuntimeBus,
-  [body, args = [], settings]: unknown[],
+  bus: DirectBus,
+  [body, args = [], settings]: readonly unknown[],
   issuer: Task | undefined,
+  isOwn: boolean,
 ): Task {
   if (!Array.isArray(args)) throw invalidArgType('arguments.1', 'an array', args);
-  const isObject = settings === undefined || (typeof settings === 'object' && settings !== null);
-  if (!isObject) throw invalidArgType('arguments.2', 'of type object', settings);
-  return bus.spawn(body as TaskBody<unknown, unknown[]>, args, settings as TaskSettings, issuer);
+  const checked = isOwn
+    ? (settings as TaskSettings | undefined)
+    : checkSettings(bus, settings, issuer?.rights ?? bus.rights);
+  return bus.spawn(body as TaskBody<unknown, unknown[]>, args, checked, issuer);
 }
 
-function wakeEntry(bus: RuntimeBus, subcode: number, values: unknown[]): unknown {
-  if (subcode === commands.WAKE_TOKEN) {
-    const token = values[0];
-    if (!(token instanceof WaitToken)) {
-      throw invalidArgType('arguments.0', 'an instance of WaitToken', token);
-    }
-    return token.wake(values[1]);
+function updateEntry(
+  bus: DirectBus,
+  [engineId, changes]: readonly unknown[],
+  issuer: Task | undefined,
+): unknown {
+  if (typeof engineId !== 'string') {
+    throw invalidArgType('arguments.0', 'of type string', engineId);
   }
-  const task = taskOf(bus, values[0]);
+  return bus.updateEngine(engineId, changes, issuer);
+}
+
+function wakeToken([token, value]: readonly unknown[]): unknown {
+  if (WaitToken.isGenuine(token)) return token.wake(value);
+  throw invalidArgType('arguments.0', 'an instance of WaitToken', token);
+}
+
+function wakeTask(bus: DirectBus, [given]: readonly unknown[]): unknown {
+  const task = taskOf(bus, given, false);
+  const awaited = task.state === 'waiting' ? task.waitingFor : undefined;
   // What it waits for decides when it goes on; a forged wake must not.
-  if (task.state !== 'waiting' || task.waitingFor?.isSettled !== true) {
+  if (awaited?.isSettled !== true) {
     throw invalidArgValue('arguments.0', task.id, 'must be a task whose wait is over');
   }
+  // It may still be in line to be told, and would be woken twice.
+  if (awaited instanceof Operation) awaited.unsubscribe(task);
   return bus.wake(task);
 }
 
-function taskOf(bus: RuntimeBus, given: unknown): Task {
-  const id = given instanceof Task ? given.id : given;
+/** `mayHaveEnded`: the command means something for a task that has ended, too. */
+function taskOf(bus: DirectBus, given: unknown, mayHaveEnded: boolean): Task {
+  const isTask = given instanceof Task;
+  if (isTask && mayHaveEnded && given.outcomeStatus !== undefined) return given;
+  const id = isTask ? given.id : given;
   if (typeof id !== 'number') throw invalidArgType('arguments.0', 'a task or its id', given);
   const task = bus.port.taskById(id);
-  const isForged = given instanceof Task && task !== undefined && task !== given;
-  if (task === undefined || isForged) {
-    throw invalidArgValue('arguments.0', id, 'must name a task of this runtime that has not ended');
-  }
-  return task;
+  const isForged = isTask && task !== undefined && task !== given;
+  if (task !== undefined && !isForged) return task;
+  throw invalidArgValue('arguments.0', id, 'must name a task of this runtime that has not ended');
 }
 
-function runningTask(bus: RuntimeBus, given: unknown): Task {
-  const task = taskOf(bus, given);
-  if (stateOf(task.word) === RUNNING) return task;
-  throw invalidArgValue('arguments.0', task.id, 'must be the running task');
+function taskAtItsEnd(bus: DirectBus, given: unknown, isOwn: boolean): Task {
+  const task = taskOf(bus, given, false);
+  if (isOwn && stateOf(task.word) === RUNNING) return task;
+  throw invalidArgValue('arguments.0', task.id, 'must be a task at the end of its slice');
 }

@@ -29,6 +29,8 @@ export interface SchedulerPort {
   /** Something waits in the bus's inbox: a turn is needed. */
   requestTurn(): void;
   giveWay(): PromiseLike<void>;
+  /** @throws ERR_ENGINE_UNKNOWN */
+  engineById(engineId: string): TaskEngine;
   /** @throws ERR_ENGINE_EXISTS and ERR_INVALID_ARG_* */
   registerEngine(config: unknown): unknown;
   /** @throws ERR_ENGINE_UNKNOWN and ERR_INVALID_ARG_* */

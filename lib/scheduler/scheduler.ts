@@ -9,6 +9,7 @@ import { NephriteError } from '../base/errors.ts';
 import { ManualOperation, type Operation } from '../base/operation.ts';
 import { operationOwner } from '../base/operation_owner.ts';
 import { budget, type Waitable } from '../base/suspension.ts';
+import { ALL_CAPABILITIES } from '../bus/capabilities.ts';
 import * as commands from '../bus/commands.ts';
 import type { RuntimeBus } from '../bus/runtime_bus.ts';
 import type { SchedulerPort } from '../bus/scheduler_port.ts';
@@ -21,6 +22,7 @@ import {
   COMPLETED,
   dispatched,
   isCancellable,
+  LISTED,
   preempted,
   stateOf,
   suspended,
@@ -49,7 +51,7 @@ const STATUS: readonly Outcome<unknown>['status'][] = ['success', 'failure', 'tr
 export class Scheduler implements SchedulerPort, TimerHost {
   readonly clock: Clock;
   readonly engines: EngineRegistry;
-  readonly live = new LiveTasks();
+  readonly live: LiveTasks;
   /** Set right after construction: the two need each other. @internal */
   bus!: RuntimeBus;
   queuedMax = QUEUED_MAX_DEFAULT;
@@ -75,6 +77,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
     this.#host = host;
     this.clock = host.clock;
     this.#queue = queue;
+    this.live = new LiveTasks(queue);
     this.#stalls = stalls;
     this.#turnBudget = new TurnBudget(host.clock, (elapsedMs) => stalls.clockRead(elapsedMs));
     this.engines = new EngineRegistry(this);
@@ -117,7 +120,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
   }
 
   admit(task: Task, isChild: boolean): void {
-    this.live.add(task);
+    this.live.count++;
     (task.engine as Engine).liveCount++;
     if (isChild) this.#queue.pushChild(task);
     else this.#queue.pushLast(task);
@@ -125,9 +128,10 @@ export class Scheduler implements SchedulerPort, TimerHost {
   }
 
   suspend(task: Task, waitable: Waitable): void {
-    task.word = suspended(task.word);
     task.waitingFor = waitable;
+    task.word = suspended(task.word);
     this.waitingCount++;
+    if ((task.word & LISTED) === 0) this.live.list(task);
     // Cancelled while it ran, by itself or another: seen at this suspension.
     const isStopped = isCancellable(task.word);
     if (isStopped) task.word |= WAIT_CANCELLED;
@@ -167,6 +171,10 @@ export class Scheduler implements SchedulerPort, TimerHost {
     this.#givingWay.push(turn);
     this.requestTurn();
     return turn;
+  }
+
+  engineById(engineId: string): Engine {
+    return this.engines.get(engineId);
   }
 
   registerEngine(config: unknown): Engine {
@@ -281,14 +289,15 @@ export class Scheduler implements SchedulerPort, TimerHost {
     // The resume itself is the first one.
     budget.reductionsLeft = reductionLimit - 1;
     this.#stalls.dispatched(task);
-    this.#host.enterTask(task);
+    const isRestricted = task.rights !== ALL_CAPABILITIES;
+    if (isRestricted) this.#host.enterTask(task);
     const { context } = task;
     const slice =
       context === undefined ? runSlice(task) : context.runInAsyncScope(this.#step, null, task);
     operationOwner.current = undefined;
-    this.#host.leaveTask();
-    const left = Math.max(0, budget.reductionsLeft);
-    task.reductionCount += reductionLimit - left;
+    if (isRestricted) this.#host.leaveTask();
+    const left = budget.reductionsLeft;
+    task.reductionCount += left > 0 ? reductionLimit - left : reductionLimit;
     if (slice === SLICE_WAITS) bus.wait(task, task.waitingFor as Operation<unknown>);
     else if (slice === SLICE_GIVES_WAY) this.#giveWay(task);
     else this.#complete(task, slice);
@@ -311,8 +320,9 @@ export class Scheduler implements SchedulerPort, TimerHost {
     if (this.bus.taps.isOpen) {
       this.bus.trace(commands.OP_COMPLETE, slice - SLICE_SUCCESS, task.id, undefined);
     }
-    this.live.delete(task);
-    this.#stalls.completed(task);
+    this.live.count--;
+    if ((task.word & LISTED) !== 0) this.live.unlist(task);
+    if (this.#stalls.isWatching) this.#stalls.completed(task);
     (task.engine as Engine).liveCount--;
     const isOwed = completeTask(task, STATUS[slice - SLICE_SUCCESS]);
     if (isOwed) {

@@ -33,6 +33,11 @@ export class WaitToken<T> {
     this.token = token;
   }
 
+  /** Made by waitToken(), not an object that looks like it. @internal */
+  static isGenuine(value: unknown): value is WaitToken<unknown> {
+    return typeof value === 'object' && value !== null && #state in value;
+  }
+
   /** True after the first wake() or fail(). */
   get isSettled(): boolean {
     return this.#state !== PENDING;
