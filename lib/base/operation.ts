@@ -371,13 +371,14 @@ export class OperationIterator<T> extends Suspension implements Iterator<Suspens
       unwinding.trace?.arrived(this.next);
       return this;
     }
+    // Before giving way: a failure that a task stands at is not one that nobody looks at.
+    operation.markObserved();
     // A loop over operations that are always ready must give way too.
     if (!this.hasYielded && chargeReductions(1)) {
       this.hasYielded = true;
       unwinding.trace?.arrived(this.next);
       return this;
     }
-    operation.markObserved();
     if (operation.state === REJECTED) throw operation.settledValue;
     return { done: true, value: operation.settledValue as T };
   }
