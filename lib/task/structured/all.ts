@@ -8,7 +8,6 @@ import { GroupOperation, operationsOf } from './group_operation.ts';
 import { type Item, type ItemValue, kindOfRejection } from './item.ts';
 
 class AllOperation extends GroupOperation<unknown[]> {
-  static override readonly name: string = 'Operation';
   declare private readonly values: unknown[];
   declare private failures: Failures | undefined;
   declare private isIncomplete: boolean;

@@ -30,10 +30,14 @@ export function isDeaf(task: Task | undefined): boolean {
   return (task.word & (WAIT_CANCELLED | ASYNC_BODY)) === WAIT_CANCELLED;
 }
 
+// What a quiet one is rejected with when it was cancelled; making an error costs microseconds.
+const QUIET = new AbortError();
+
 export class BodyOperation<T> extends CompletionOperation<T> {
-  static override readonly name: string = 'Operation';
   declare private readonly waiting: Task | undefined;
   declare private readonly timeoutMs: number;
+  /** Only a group has it, which asks failureKind() and never shows the AbortError. */
+  declare isQuiet: boolean;
   declare private isStopped: boolean;
   declare private stopReason: unknown;
   declare private wasInterrupted: boolean;
@@ -43,6 +47,7 @@ export class BodyOperation<T> extends CompletionOperation<T> {
     super(target);
     this.waiting = currentTask();
     this.timeoutMs = timeoutMs;
+    this.isQuiet = false;
     this.isStopped = false;
     this.stopReason = undefined;
     this.wasInterrupted = false;
@@ -82,7 +87,7 @@ export class BodyOperation<T> extends CompletionOperation<T> {
       return;
     }
     if (isCancelled && this.isStopped) {
-      this.reject(new AbortError(this.stopReason));
+      this.reject(this.isQuiet ? QUIET : new AbortError(this.stopReason));
       return;
     }
     if (!isCancelled && isDeaf(this.waiting)) target.word &= ~OBSERVED;

@@ -5,6 +5,7 @@
 import { invalidArgType, outOfRange } from '../../base/errors.ts';
 import { Operation, type OperationWaiter } from '../../base/operation.ts';
 import { ownOperation } from '../../base/operation_owner.ts';
+import { spawnOwned } from './body_operation.ts';
 import { checkItem, type Item, operationOf } from './item.ts';
 
 /** Items of one call. */
@@ -76,6 +77,13 @@ export abstract class GroupOperation<T> extends Operation<T> {
   }
 }
 
+function memberOf(item: Item<unknown>): Operation<unknown> {
+  if (typeof item !== 'function') return operationOf(item);
+  const operation = spawnOwned(item);
+  operation.isQuiet = true;
+  return operation;
+}
+
 /** Checks all items, then starts them in order. */
 export function operationsOf(items: Iterable<Item<unknown>>): Operation<unknown>[] {
   const isIterable =
@@ -88,7 +96,7 @@ export function operationsOf(items: Iterable<Item<unknown>>): Operation<unknown>
   for (const [index, item] of list.entries()) checkItem(`items[${index}]`, item);
   const operations: Operation<unknown>[] = [];
   try {
-    for (const item of list) operations.push(operationOf(item));
+    for (const item of list) operations.push(memberOf(item));
   } catch (error) {
     // The queue is full, a right is missing: those that were started are not left behind.
     for (const operation of operations) {

@@ -11,7 +11,6 @@ import { type Item, type ItemValue, kindOfRejection } from './item.ts';
 const LOST = 'lost the race';
 
 class RaceOperation extends GroupOperation<unknown> {
-  static override readonly name: string = 'Operation';
   declare private winner: Operation<unknown> | undefined;
   declare private failures: Failures | undefined;
 

@@ -19,7 +19,6 @@ import { Failures, kindOfFailure } from './failures.ts';
 
 /** Settles when the scope has no open tasks. */
 class ScopeJoin extends Operation<void> {
-  static override readonly name: string = 'Operation';
   declare private readonly scope: Scope;
   declare private isCancelled: boolean;
   declare private cancelReason: unknown;
@@ -54,7 +53,6 @@ class ScopeJoin extends Operation<void> {
 
 /** The scope among what its opener has going on: it is cancelled when the opener is or has ended. */
 class ScopeGuard extends Operation<void> {
-  static override readonly name: string = 'Operation';
   declare private readonly scope: Scope;
 
   constructor(scope: Scope) {

@@ -12,7 +12,6 @@ import { checkBody, type TaskBody, type TaskGenerator } from '../task_body.ts';
 import { Scope } from './scope.ts';
 
 class ScopeOperation<T> extends Operation<T> {
-  static override readonly name: string = 'Operation';
   declare private readonly scope: Scope;
   declare private readonly body: Task<T>;
   declare private isCancelled: boolean;

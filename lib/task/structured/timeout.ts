@@ -11,7 +11,6 @@ import { spawnOwned } from './body_operation.ts';
 import { checkItem, type Item, type ItemValue, operationOf } from './item.ts';
 
 class TimeoutOperation<T> extends Operation<T> implements OperationWaiter {
-  static override readonly name: string = 'Operation';
   declare nextWaiter: OperationWaiter | undefined;
   declare private readonly target: Operation<T>;
   declare private readonly timers: TimerPort;

@@ -59,7 +59,6 @@ function isGenerator<T>(value: unknown): value is TaskGenerator<T> {
 
 // In an async body, and in ordinary code, where there is nothing to mask.
 class MaskedOperation<T> extends Operation<T> implements OperationWaiter {
-  static override readonly name: string = 'Operation';
   declare nextWaiter: OperationWaiter | undefined;
   declare private task: Task | undefined;
 
