@@ -51,15 +51,15 @@ export async function closeScheduler(
 ): Promise<CloseReport> {
   const { scheduler } = parts;
   scheduler.isClosed = true;
-  const there: Task[] = [...scheduler.live];
+  const there: Task[] = scheduler.live.all();
   if (await untilIdle(parts, onIdle, deadlineMs)) {
     return { drained: there.length, cancelled: 0, abandoned: [] };
   }
-  const late = [...scheduler.live];
+  const late = scheduler.live.all();
   const reason = new NephriteError('ERR_RUNTIME_CLOSED', 'the runtime was closed');
   for (const task of late) task.sink.cancel(task, reason, undefined);
   await untilIdle(parts, onIdle, GRACE_MS);
-  const abandoned = [...scheduler.live];
+  const abandoned = scheduler.live.all();
   return {
     drained: there.length - late.length,
     cancelled: late.length - abandoned.length,

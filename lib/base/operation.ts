@@ -8,10 +8,10 @@
 import { AsyncResource } from 'node:async_hooks';
 import { type InspectOptions, inspect } from 'node:util';
 import { invariant } from './assert.ts';
-import { NephriteError } from './errors.ts';
 import { disposeLate } from './late_value.ts';
+import { OperationIterator } from './operation_iterator.ts';
 import { type OperationOwner, operationOwner } from './operation_owner.ts';
-import { chargeReductions, Suspension, unwinding, type Waitable } from './suspension.ts';
+import type { Waitable } from './suspension.ts';
 
 export const PENDING = 0;
 export const FULFILLED = 1;
@@ -34,8 +34,6 @@ type OnRejected<B> = ((reason: any) => B | PromiseLike<B>) | null | undefined;
  * once. A Promise in all but class: `Promise.resolve(op)` makes a real one.
  */
 export class Operation<T> implements Promise<T>, Waitable {
-  // dist/ is minified; this is the name that tools show.
-  static readonly name: string = 'Operation';
   // Declared here and assigned in the constructor, not initialized as class fields or #private ones:
   // those of a class with more than four subclasses cost V8 some 200 ns each and instance
   // (DECISIONS.md). Below `state` and `settledValue` all are the operation's own business.
@@ -343,55 +341,6 @@ class DerivedOperation<T> extends Operation<T> implements OperationWaiter {
       (settled) => this.fulfill(settled),
       (error: unknown) => this.reject(error),
     );
-  }
-}
-
-/** The iterator behind `yield* op`. Its return() never yields: cancellation is the scheduler's. */
-export class OperationIterator<T> extends Suspension implements Iterator<Suspension, T, unknown> {
-  static override readonly name: string = 'OperationIterator';
-  declare readonly waitable: Operation<T>;
-  declare private hasYielded: boolean;
-
-  constructor(operation: Operation<T>) {
-    super();
-    this.waitable = operation;
-    this.hasYielded = false;
-  }
-
-  next(): IteratorResult<Suspension, T> {
-    const operation = this.waitable;
-    if (operation.state === PENDING) {
-      if (this.hasYielded) {
-        throw new NephriteError(
-          'ERR_FOREIGN_YIELD',
-          'resumed before the operation had settled: `yield*` an operation inside a task only',
-        );
-      }
-      this.hasYielded = true;
-      unwinding.trace?.arrived(this.next);
-      return this;
-    }
-    // Before giving way: a failure that a task stands at is not one that nobody looks at.
-    operation.markObserved();
-    // A loop over operations that are always ready must give way too.
-    if (!this.hasYielded && chargeReductions(1)) {
-      this.hasYielded = true;
-      unwinding.trace?.arrived(this.next);
-      return this;
-    }
-    if (operation.state === REJECTED) throw operation.settledValue;
-    return { done: true, value: operation.settledValue as T };
-  }
-
-  // Not `value?`: the type of a `yield*` is that of next() and of this parameter.
-  return(value: T): IteratorResult<Suspension, T> {
-    unwinding.trace?.left(this.return);
-    return { done: true, value };
-  }
-
-  /** Without it, generator.throw(error) would become a TypeError at the `yield*`. */
-  throw(error: unknown): IteratorResult<Suspension, T> {
-    throw error;
   }
 }
 

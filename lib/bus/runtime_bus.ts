@@ -6,7 +6,7 @@
 // Not here: queues and budgets (scheduler/), what the ids are (commands.ts).
 import { NephriteError } from '../base/errors.ts';
 import { ManualOperation, type Operation } from '../base/operation.ts';
-import { captureContext } from '../task/async_context.ts';
+import { asyncContext, captureContext } from '../task/async_context.ts';
 import type { CommandSink, TaskEngine, TaskRights, TaskSettings } from '../task/command_sink.ts';
 import { currentTask } from '../task/current.ts';
 import { isDescendant } from '../task/family.ts';
@@ -24,6 +24,15 @@ import { Tap, type TapListener } from './tap.ts';
 
 // Entries that wait to be drained.
 const INBOX_MAX = 65536;
+
+/** What surrounds the spawn: stores of the user, subscribers of the tracing channel. */
+function captureFor(task: Task): void {
+  const isFromOutside = task.parent === undefined;
+  if (isFromOutside) refreshTracing();
+  task.context = taskTracing.isActive
+    ? traceSpawn(task, () => captureContext(isFromOutside))
+    : captureContext(isFromOutside);
+}
 
 interface InboxItem {
   readonly entry: CommandEntry;
@@ -72,7 +81,7 @@ export class RuntimeBus implements CommandSink {
     checkBody(body);
     const { port } = this;
     const rights = parent === undefined ? this.rights : parent.rights;
-    requireCapability(rights as Capabilities, 'spawn');
+    if (!rights.spawn) requireCapability(rights as Capabilities, 'spawn');
     const engine = settings?.engine ?? (parent === undefined ? port.defaultEngine : parent.engine);
     port.checkAdmission(engine);
     const task = new Task<T>(
@@ -85,10 +94,9 @@ export class RuntimeBus implements CommandSink {
       parent,
       port.lastNowTicks,
     );
-    if (parent === undefined) refreshTracing();
-    task.context = taskTracing.isActive
-      ? traceSpawn(task as Task, () => captureContext(parent === undefined))
-      : captureContext(parent === undefined);
+    if (parent === undefined || asyncContext.isActive || taskTracing.isActive) {
+      captureFor(task as Task);
+    }
     if (settings !== undefined || parent?.extras !== undefined) applySettings(task, settings);
     if (this.taps.isOpen) this.trace(commands.OP_SPAWN, 0, task.id, { name: task.name });
     port.admit(task as Task, parent !== undefined);

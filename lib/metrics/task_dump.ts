@@ -22,7 +22,7 @@ export interface TaskDump {
 
 export function dumpTasks(scheduler: Scheduler): TaskDump[] {
   const nowMs = scheduler.clock.nowMs();
-  return Array.from(scheduler.live, (task) => ({
+  return scheduler.live.all().map((task) => ({
     id: task.id,
     name: task.name,
     state: task.state,

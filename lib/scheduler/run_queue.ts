@@ -25,6 +25,8 @@ export interface TaskQueue {
   pushLast(task: Task): void;
   /** The next one to run. */
   take(): Task | undefined;
+  /** All that are queued, for dumps. */
+  tasks(): Iterable<Task>;
 }
 
 export class RunQueue implements TaskQueue {
@@ -93,6 +95,15 @@ export class RunQueue implements TaskQueue {
     if (this.#head === undefined) this.#tail = undefined;
     head.nextWaiter = undefined;
     return head;
+  }
+
+  *tasks(): Generator<Task> {
+    if (this.#next !== undefined) yield this.#next;
+    for (const first of [this.#children, this.#head]) {
+      for (let task = first; task !== undefined; task = task.nextWaiter as Task | undefined) {
+        yield task;
+      }
+    }
   }
 
   /** At most one step per pick: a stack that is higher is no tree, and moves as a whole. */

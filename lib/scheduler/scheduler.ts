@@ -79,6 +79,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
     this.#queue = queue;
     this.live = new LiveTasks(queue);
     this.#stalls = stalls;
+    stalls.findTask = (id) => this.live.find(id);
     this.#turnBudget = new TurnBudget(host.clock, (elapsedMs) => stalls.clockRead(elapsedMs));
     this.engines = new EngineRegistry(this);
   }

@@ -16,7 +16,7 @@ export interface SchedulerHost {
   keepAlive(isKept: boolean): void;
   enterTurn(): void;
   leaveTurn(): void;
-  /** Before each slice: what of the thread's state depends on the task (file authority). */
+  /** Around the slices of tasks with fewer capabilities than all: the authority over files. */
   enterTask(task: Task): void;
   leaveTask(): void;
   /** Phase 1: completions that are there. */

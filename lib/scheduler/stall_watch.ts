@@ -25,8 +25,12 @@ type Callable = (...given: never[]) => unknown;
 
 export class StallWatch {
   readonly thresholdMs: number;
+  /** Set by the scheduler: a task that has not ended. */
+  findTask: (id: number) => Task | undefined = () => undefined;
   readonly #emit: (event: StallEvent) => void;
-  readonly #recent: (Task | undefined)[] = new Array(RECENT_MAX).fill(undefined);
+  // Ids and bodies, not tasks: storing a young object in an old array costs a write barrier.
+  readonly #ids = new Int32Array(RECENT_MAX);
+  readonly #bodies: { readonly name: string }[] = new Array(RECENT_MAX).fill({ name: '' });
   #count = 0;
   #watched: Task | undefined;
   #pending: StallEvent | undefined;
@@ -38,8 +42,10 @@ export class StallWatch {
 
   /** Before each slice. */
   dispatched(task: Task): void {
-    this.#recent[this.#count++ & (RECENT_MAX - 1)] = task;
-    if (task === this.#watched) this.#awaitSuspension(task);
+    const at = this.#count++ & (RECENT_MAX - 1);
+    this.#ids[at] = task.id;
+    this.#bodies[at] = task.body;
+    if (this.isWatching && task === this.#watched) this.#awaitSuspension(task);
   }
 
   /** The task has ended. */
@@ -47,25 +53,38 @@ export class StallWatch {
     if (task === this.#watched) this.#finish(undefined);
   }
 
+  /** A stall is known, and its stack is waited for. */
+  isWatching = false;
+
   /** The clock was read again after `elapsedMs`. */
   clockRead(elapsedMs: number): void {
     const count = Math.min(this.#count, RECENT_MAX);
-    // A body that read the clock itself goes on: the next look may find it again.
     this.#count = 0;
-    const inside = running.task;
-    if (inside !== undefined) this.#recent[this.#count++] = inside;
     if (elapsedMs > this.thresholdMs) this.#report(elapsedMs, count);
+    // A body that read the clock itself goes on: the next look may find it again.
+    if (running.task !== undefined) this.dispatched(running.task);
   }
 
   #report(durationMs: number, count: number): void {
-    const recent = new Set(this.#recent.slice(0, count).filter((task) => task !== undefined));
-    const tasks = [...recent].map(labelOf);
-    const last = running.task ?? [...recent].at(-1);
+    const names = new Map<number, string>();
+    let last: Task | undefined;
+    for (let at = 0; at < count; at++) {
+      const id = this.#ids[at];
+      last = this.findTask(id);
+      // One that has ended is known by its body's name only.
+      const name = last?.name ?? (this.#bodies[at].name || 'anonymous');
+      names.set(id, labelOf({ id, name }));
+    }
     this.#finish(undefined);
-    this.#pending = { durationMs, tasks, stack: undefined };
-    if (last === undefined || last.outcomeStatus !== undefined) this.#finish(undefined);
-    else if (running.task !== undefined) this.#finish(stackBelow(this.clockRead));
-    else this.#watched = last;
+    this.#pending = { durationMs, tasks: [...names.values()], stack: undefined };
+    if (running.task !== undefined) this.#finish(stackBelow(this.clockRead));
+    else if (last === undefined) this.#finish(undefined);
+    else this.#watch(last);
+  }
+
+  #watch(task: Task | undefined): void {
+    this.#watched = task;
+    this.isWatching = task !== undefined;
   }
 
   #awaitSuspension(task: Task): void {
@@ -80,7 +99,7 @@ export class StallWatch {
   #finish(stack: string | undefined): void {
     const event = this.#pending;
     this.#pending = undefined;
-    this.#watched = undefined;
+    this.#watch(undefined);
     if (event !== undefined) this.#emit({ ...event, stack });
   }
 }

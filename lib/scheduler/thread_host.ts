@@ -3,7 +3,7 @@
 // than a turn's time in a row, then through setImmediate, so that timers and sockets get theirs; an
 // idle scheduler has nothing armed.
 // Not here: the loop (scheduler.ts), the poller's own pump (io/io_thread.ts).
-import { ALL_CAPABILITIES, type Capabilities, fileAuthorityOf } from '../bus/capabilities.ts';
+import { type Capabilities, fileAuthorityOf } from '../bus/capabilities.ts';
 import { setFileAuthority } from '../io/authority.ts';
 import { openedThread } from '../io/current_thread.ts';
 import type { IoThread } from '../io/io_thread.ts';
@@ -25,7 +25,6 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
   #isKept = false;
   #burstStartMs = 0;
   #isBurstOver = false;
-  #isRestricted = false;
   #unobserved: Task[] = [];
 
   constructor() {
@@ -82,15 +81,11 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
   }
 
   enterTask({ rights }: Task): void {
-    if (rights === ALL_CAPABILITIES) return;
-    this.#isRestricted = true;
     setFileAuthority(fileAuthorityOf(rights as Capabilities));
   }
 
   /** What is called back from the slice's end on is not the task's code. */
   leaveTask(): void {
-    if (!this.#isRestricted) return;
-    this.#isRestricted = false;
     setFileAuthority(undefined);
   }
 

@@ -57,6 +57,11 @@ export abstract class CompletionOperation<R> extends Operation<R> {
 }
 
 export class JoinOperation<T> extends CompletionOperation<T> {
+  // biome-ignore lint/complexity/noUselessConstructor: one that is left out is not inlined by V8.
+  constructor(target: Task<unknown>) {
+    super(target);
+  }
+
   // No `static name`: with one, V8 (Node 20) starts to optimize the constructor thousands of times and
   // drops each ("dependency change"): 600 ns a spawn and join instead of 380.
 

@@ -23,8 +23,10 @@ export const ASYNC_BODY = 1 << 5;
 export const OBSERVED = 1 << 6;
 /** What it waited for was asked to stop; when that has settled, the body unwinds. */
 export const WAIT_CANCELLED = 1 << 7;
+/** It has waited, and is in the list of live tasks. */
+export const LISTED = 1 << 8;
 /** Depth of uncancellable() sections, above these bits. */
-export const MASK_UNIT = 1 << 8;
+export const MASK_UNIT = 1 << 9;
 
 export type StateName = 'runnable' | 'running' | 'waiting' | 'completed';
 const NAMES: readonly StateName[] = ['runnable', 'running', 'waiting', 'completed'];

@@ -8,7 +8,7 @@ import type { AsyncResource } from 'node:async_hooks';
 import { inspect } from 'node:util';
 import { NephriteError } from '../base/errors.ts';
 import type { Operation, OperationWaiter } from '../base/operation.ts';
-import type { OperationOwner } from '../base/operation_owner.ts';
+import { type OperationOwner, operationOwner } from '../base/operation_owner.ts';
 import type { Waitable } from '../base/suspension.ts';
 import type { CommandSink, TaskEngine, TaskRights } from './command_sink.ts';
 import { currentTask } from './current.ts';
@@ -174,7 +174,7 @@ export class Task<T = unknown> implements OperationWaiter, OperationOwner {
   }
 
   #refuseSelf(what: string): void {
-    if (currentTask() !== (this as Task)) return;
+    if (operationOwner.current !== this && currentTask() !== (this as Task)) return;
     throw new NephriteError('ERR_JOIN_CYCLE', `${what}(): ${labelOf(this)} would wait for itself`);
   }
 

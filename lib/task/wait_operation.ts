@@ -10,11 +10,11 @@ import {
   FULFILLED,
   ManualOperation,
   type Operation,
-  OperationIterator,
   type OperationWaiter,
   PENDING,
   rejectedOperation,
 } from '../base/operation.ts';
+import { OperationIterator } from '../base/operation_iterator.ts';
 import { ownOperation } from '../base/operation_owner.ts';
 
 /**
@@ -24,7 +24,6 @@ import { ownOperation } from '../base/operation_owner.ts';
 export const WAITING_MAX = 2 ** 20;
 
 export abstract class WaitOperation<T> extends ManualOperation<T> {
-  static override readonly name: string = 'Operation';
   /** The queue it stands in; its links there. Written by WaitQueue only. */
   declare queue: WaitQueue<WaitOperation<unknown>> | undefined;
   declare previousInQueue: WaitOperation<unknown> | undefined;
@@ -132,7 +131,6 @@ class DeferredWaiter implements OperationWaiter {
 }
 
 class WaitIterator<T> extends OperationIterator<T> {
-  static override readonly name: string = 'OperationIterator';
   readonly #wait: WaitOperation<T>;
 
   constructor(wait: WaitOperation<T>) {

@@ -52,6 +52,10 @@ export class ReplayQueue implements TaskQueue {
     this.#continuing = undefined;
   }
 
+  tasks(): Iterable<Task> {
+    return this.#tasks.values();
+  }
+
   take(): Task | undefined {
     let task = this.#continuing ?? this.#wanted();
     if (this.#script.divergence !== undefined) [task] = this.#tasks.values();

@@ -75,7 +75,7 @@ class ReplayRuntime extends TestRuntime {
   /** Nothing that the tasks do from here on means anything. */
   abandon(): void {
     const reason = this.#check();
-    for (const task of [...this.parts.scheduler.live]) task.cancel(reason);
+    for (const task of this.parts.scheduler.live.all()) task.cancel(reason);
   }
 }
 

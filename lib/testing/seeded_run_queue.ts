@@ -50,6 +50,10 @@ export class SeededRunQueue implements TaskQueue {
     return task;
   }
 
+  tasks(): Iterable<Task> {
+    return this.#tasks;
+  }
+
   endTurn(): void {
     this.#slicesLeft = SLICES_MAX;
   }

@@ -271,7 +271,7 @@ describe('fairness: sizes', () => {
     for (let index = 1; index < count; index++) last = rt.spawn(body);
     expect(rt.metrics().runnableTasks).toBe(count);
     expect(last.cancel('mine')).toBe(true);
-    for (const task of rt.parts.scheduler.live) task.cancel();
+    for (const task of rt.parts.scheduler.live.all()) task.cancel();
     const { drained, abandoned } = await rt.close({ deadline: 60_000 });
     expect([drained, abandoned, entered]).toEqual([count, [], 0]);
     expect(last.outcome).toEqual({ status: 'cancelled', reason: 'mine' });

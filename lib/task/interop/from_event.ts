@@ -19,7 +19,6 @@ export interface FromEventOptions {
 }
 
 class EventOperation<A extends unknown[]> extends Operation<A> {
-  static override readonly name: string = 'Operation';
   declare private readonly eventName: string | symbol;
   declare private detach: (() => void) | undefined;
 

@@ -13,8 +13,6 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 export class PromiseOperation<T> extends Operation<T> {
-  static override readonly name: string = 'Operation';
-
   constructor(promise: PromiseLike<T>) {
     super();
     ownOperation(this);
