@@ -157,7 +157,7 @@ function taskOf(bus: DirectBus, given: unknown, mayHaveEnded: boolean): Task {
 }
 
 function taskAtItsEnd(bus: DirectBus, given: unknown, isOwn: boolean): Task {
+  if (isOwn && given instanceof Task && stateOf(given.word) === RUNNING) return given;
   const task = taskOf(bus, given, false);
-  if (isOwn && stateOf(task.word) === RUNNING) return task;
   throw invalidArgValue('arguments.0', task.id, 'must be a task at the end of its slice');
 }

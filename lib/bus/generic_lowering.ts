@@ -45,11 +45,11 @@ export class GenericLowering extends RuntimeBus {
   }
 
   override wait(task: Task, waitable: Operation<unknown>): void {
-    this.#lower(commands.OP_WAIT, [task.id, waitable], undefined);
+    this.#lower(commands.OP_WAIT, [task, waitable], undefined);
   }
 
   override yield(task: Task): void {
-    this.#lower(commands.OP_YIELD, [task.id], undefined);
+    this.#lower(commands.OP_YIELD, [task], undefined);
   }
 
   override wake(task: Task): void {
