@@ -167,13 +167,14 @@ export class Operation<T> implements Promise<T>, Waitable {
   }
 
   #settle(state: OperationState, value: unknown): void {
-    invariant(this.state === PENDING, 'operation settles once', this.state, state);
+    if (this.state !== PENDING) invariant(false, 'operation settles once', this.state, state);
     const settled = this as { state: OperationState; settledValue: unknown };
     settled.state = state;
     settled.settledValue = value;
     if (this.owner !== undefined) this.owner.disown(this);
-    const isUnobserved = this.lastWaiter === undefined && this.unobserved !== null;
-    if (isUnobserved && state === REJECTED) this.#reportUnobserved();
+    if (state === REJECTED && this.lastWaiter === undefined && this.unobserved !== null) {
+      this.#reportUnobserved();
+    }
     if (this.housekeeper !== undefined) this.#settleHousekeeper(this.housekeeper);
     else if (this.lastWaiter !== undefined) this.notify();
   }
@@ -194,6 +195,13 @@ export class Operation<T> implements Promise<T>, Waitable {
 
   /** Calls those that wait, in order; one of them may unsubscribe another. */
   protected notify(): void {
+    const only = this.lastWaiter;
+    if (only !== undefined && only.nextWaiter === only) {
+      this.lastWaiter = undefined;
+      only.nextWaiter = undefined;
+      only.operationSettled(this);
+      return;
+    }
     // The last one may have left since the settlement.
     const isUnobserved = this.lastWaiter === undefined && this.unobserved === undefined;
     if (isUnobserved && this.state === REJECTED) this.#reportUnobserved();

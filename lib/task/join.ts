@@ -6,7 +6,7 @@
 import { AbortError } from '../base/errors.ts';
 import { Operation } from '../base/operation.ts';
 import { type Outcome, TaskCancelledError, TaskTrapError, type TrapInfo } from './outcome.ts';
-import { OBSERVED, stateOf, WAITING } from './state.ts';
+import { OBSERVED } from './state.ts';
 import { labelOf, type Task } from './task.ts';
 
 /** Settles when its task completes. */
@@ -57,7 +57,6 @@ export abstract class CompletionOperation<R> extends Operation<R> {
 }
 
 export class JoinOperation<T> extends CompletionOperation<T> {
-  // biome-ignore lint/complexity/noUselessConstructor: one that is left out is not inlined by V8.
   constructor(target: Task<unknown>) {
     super(target);
   }
@@ -85,25 +84,3 @@ export function joinError(task: Task<unknown>): unknown {
   if (task.outcomeStatus === 'cancelled') return new TaskCancelledError(labelOf(task), value);
   return value;
 }
-
-// Longer chains are looked at no further: where each task waits for the one before it, every new one
-// walks the whole queue (10,000 tasks took seconds without a bound). A longer ring is not named.
-const CHAIN_LENGTH_MAX = 256;
-
-/** The tasks that wait for one another in a ring that `task` would close, or undefined. */
-export function joinCycle(task: Task<unknown>, join: unknown): Task<unknown>[] | undefined {
-  if (!(join instanceof CompletionOperation)) return undefined;
-  let target = join.target;
-  if (target !== task && stateOf(target.word) !== WAITING) return undefined;
-  for (let length = 1; target !== task; length++) {
-    const next = target.waitingFor;
-    if (!(next instanceof CompletionOperation) || length > CHAIN_LENGTH_MAX) return undefined;
-    target = next.target;
-  }
-  const path = [task];
-  for (target = join.target; target !== task; target = waitedFor(target)) path.push(target);
-  return path;
-}
-
-const waitedFor = (task: Task<unknown>): Task<unknown> =>
-  (task.waitingFor as unknown as CompletionOperation<unknown>).target;
