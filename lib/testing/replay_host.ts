@@ -11,6 +11,7 @@ import { VirtualClock } from '../backend/simulated/virtual_clock.ts';
 import { budget } from '../base/suspension.ts';
 import * as commands from '../bus/commands.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
+import { StallWatch } from '../scheduler/stall_watch.ts';
 import type { Task } from '../task/task.ts';
 import type { ReplayBus } from './replay_bus.ts';
 import type { ReplayClock } from './replay_clock.ts';
@@ -44,6 +45,22 @@ export class InOrder implements DecisionSource {
       orderKey: 0,
     };
   }
+}
+
+/** Watches for no stalls: it is the scheduler's one call before each slice. */
+export class SliceWatch extends StallWatch {
+  readonly #host: ReplayHost;
+
+  constructor(host: ReplayHost) {
+    super(Infinity, () => {});
+    this.#host = host;
+  }
+
+  override dispatched(task: Task): void {
+    this.#host.sliceBegins(task);
+  }
+
+  override clockRead(): void {}
 }
 
 export class ReplayHost extends TestHost {
@@ -91,8 +108,8 @@ export class ReplayHost extends TestHost {
     this.poke();
   }
 
-  override enterTask(task: Task): void {
-    super.enterTask(task);
+  /** Before each slice, its budget being set. */
+  sliceBegins(task: Task): void {
     this.bus.sliceBegins(task);
     if (this.#script.divergence !== undefined) return;
     // The record alone preempts.

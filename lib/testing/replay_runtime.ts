@@ -13,7 +13,7 @@ import type { Task } from '../task/task.ts';
 import type { TaskBody } from '../task/task_body.ts';
 import { ReplayBus } from './replay_bus.ts';
 import { ReplayClock } from './replay_clock.ts';
-import { InOrder, ReplayHost } from './replay_host.ts';
+import { InOrder, ReplayHost, SliceWatch } from './replay_host.ts';
 import { ReplayQueue } from './replay_queue.ts';
 import { ReplayScript } from './replay_script.ts';
 import { SimulatedIo } from './simulated_io.ts';
@@ -141,6 +141,7 @@ function makeDriven(options: TestOptions, recording: Recording): TestRuntime {
         return host.bus;
       },
       checked,
+      new SliceWatch(host),
     );
     for (const config of checked.engines) parts.scheduler.engines.register(config);
     const world = { parts, clock, io, driveTimers: () => host.driveTimers() };

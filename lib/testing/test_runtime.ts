@@ -87,16 +87,18 @@ export function checkSeed(seed: unknown): number {
   return seed;
 }
 
+export type CheckedOptions = ReturnType<typeof parseRuntimeOptions>;
+
 /** A scheduler with that queue and bus, in that world; checked options are applied. */
 export function assemble(
   host: Parts['host'],
   queue: TaskQueue,
   makeBus: (scheduler: Scheduler, rights: Parts['bus']['rights']) => Parts['bus'],
-  checked: ReturnType<typeof parseRuntimeOptions>,
+  checked: CheckedOptions,
+  stalls = new StallWatch(checked.stallMs, checked.onStall ?? (() => {})),
 ): Parts {
   watchAsyncContext();
   if (checked.rights !== ALL_CAPABILITIES) followAsyncAuthority();
-  const stalls = new StallWatch(checked.stallMs, checked.onStall ?? (() => {}));
   const scheduler = new Scheduler(host, queue, stalls);
   const bus = makeBus(scheduler, checked.rights);
   scheduler.bus = bus;
