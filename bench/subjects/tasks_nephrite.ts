@@ -17,8 +17,6 @@ import {
 } from './tasks_run.ts';
 
 export type IndexApi = typeof import('../../lib/index.ts');
-type WithTimeout = <T>(ms: number, operation: Operation<T>) => Operation<T>;
-type Operation<T> = import('../../lib/index.ts').Operation<T>;
 type TaskGenerator<T> = import('../../lib/index.ts').TaskGenerator<T>;
 
 // More than any engine's budget: such a checkpoint always gives way.
@@ -154,8 +152,7 @@ export function nephriteDriver(api: IndexApi): TasksDriver {
   }
 
   async function timeoutReady(run: TasksRun): Promise<void> {
-    const { withTimeout } = api as IndexApi & { withTimeout?: WithTimeout };
-    if (withTimeout === undefined) throw new Error('the library has no withTimeout yet');
+    const { withTimeout } = api;
     const { ops } = run.request;
     const token = api.waitToken<number>();
     token.wake(1);

@@ -36,6 +36,8 @@ export interface CommandSpec {
   readonly examples: ReadonlyArray<readonly [commandLine: string, what: string]>;
   /** Further paragraphs for docs/cli.md, in Markdown. */
   readonly notes?: readonly string[];
+  /** What the first argument can name, with options of its own: `stress tasks`. */
+  readonly targets?: readonly CommandSpec[];
   /** Words that follow an option with an optional value and are never that value. */
   readonly reservedWords?: readonly string[];
 }

@@ -46,9 +46,20 @@ export function renderHelp(command: CommandSpec): string {
     'examples:',
     ...command.examples.flatMap(([line, what]) => [`  ${line}`, `      ${what}`]),
     '',
+    ...targetLines(command),
     ...exitCodeLines(),
     '',
   ].join('\n');
+}
+
+function targetLines({ targets = [] }: CommandSpec): string[] {
+  if (targets.length === 0) return [];
+  const width = Math.max(...targets.map(({ name }) => name.length));
+  return [
+    'other targets, with options of their own (nephrite help TARGET lists them):',
+    ...targets.map(({ name, summary }) => `  ${name.padEnd(width)}   ${summary}`),
+    '',
+  ];
 }
 
 /** docs/cli.md. */
@@ -72,6 +83,10 @@ export function renderDocs(commands: readonly CommandSpec[]): string {
 }
 
 function commandSection(command: CommandSpec): string[] {
+  return [...ownSection(command), ...(command.targets ?? []).flatMap(ownSection)];
+}
+
+function ownSection(command: CommandSpec): string[] {
   return [
     `## nephrite ${command.name}`,
     '',

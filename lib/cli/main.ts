@@ -43,17 +43,23 @@ async function dispatch(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${packageVersion()}\n`);
     return EXIT.ok;
   }
-  if (name === 'help') return showHelp(findCommand(rest[0] ?? ''));
+  if (name === 'help') return showHelp(findTarget(findCommand(rest[0] ?? ''), rest[1]));
   if (name.startsWith('-')) throw unknownFirstOption(name);
   const command = findCommand(name);
   const beforeDashes = rest.includes('--') ? rest.slice(0, rest.indexOf('--')) : rest;
-  if (beforeDashes.includes('--help') || beforeDashes.includes('-h')) return showHelp(command);
+  if (beforeDashes.includes('--help') || beforeDashes.includes('-h'))
+    return showHelp(findTarget(command, rest[0]));
   return runCommand(command.name, rest);
 }
 
 function showHelp(command: CommandSpec): number {
   process.stdout.write(renderHelp(command));
   return EXIT.ok;
+}
+
+/** `stress tasks` has options of its own; any other word leaves the command's. */
+function findTarget(command: CommandSpec, word: string | undefined): CommandSpec {
+  return command.targets?.find(({ name }) => name === `${command.name} ${word}`) ?? command;
 }
 
 function findCommand(name: string): CommandSpec {

@@ -36,6 +36,21 @@ describe('help', () => {
     }
   });
 
+  test('help stress TARGET and stress TARGET --help show the options of the target', async () => {
+    const targets = COMMANDS.flatMap((command) => command.targets ?? []);
+    expect(targets.map(({ name }) => name)).toEqual(['stress tasks', 'stress timers']);
+    for (const target of targets) {
+      const words = target.name.split(' ');
+      const [word, flag] = await Promise.all([
+        runCli(['help', ...words]),
+        runCli([...words, '-h']),
+      ]);
+      expect(word).toMatchObject({ code: 0, stdout: renderHelp(target) });
+      expect(flag.stdout).toBe(word.stdout);
+      for (const line of word.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
+    }
+  });
+
   test('help does not list what does not exist', () => {
     const everything = COMMANDS.map(renderHelp).join('\n');
     for (const target of PLANNED_TARGETS) expect(everything).not.toContain(`stress ${target}`);
@@ -61,6 +76,18 @@ describe('wrong command lines exit with 2 and name what is near', () => {
     [['--versoin'], 'unknown option --versoin; did you mean --version?'],
     [['stress', 'file'], "stress has no target 'file'; did you mean 'files'?"],
     [['stress', 'files', 'more'], "unexpected 'more'"],
+    [['stress', 'task'], "stress has no target 'task'; did you mean 'tasks'?"],
+    [['stress', '-q', 'tasks'], 'the target comes first: nephrite stress tasks'],
+    [['stress', 'tasks', 'more'], "unexpected 'more' after 'stress tasks'"],
+    [['stress', 'tasks', '--mix', 'slep=1'], 'kinds: compute, sleep'],
+    [['stress', 'tasks', '--mix', 'sleep=0'], 'at least one share above 0'],
+    [['stress', 'tasks', '--levels', '8', '--fanout', '64'], 'more than 1000000'],
+    [['stress', 'tasks', '--fail-if', 'ratio<1'], 'does not measure ratio'],
+    [['stress', 'tasks', '--rwmix', '3'], 'nephrite help stress tasks lists them'],
+    [['stress', 'timers', 'more'], "unexpected 'more' after 'stress timers'"],
+    [['stress', 'timers', '--delays', 'mid'], 'one of short, mixed, long'],
+    [['stress', 'timers', '--fail-if', 'mib<1'], 'does not measure mib'],
+    [['stress', 'timers', '--depth', '0'], 'from 1 to 1000000'],
     [['stress', '--durration', '1s'], 'did you mean --duration?'],
     [['doctor', 'me'], "doctor takes no argument, given 'me'"],
     [['doctor', '--jsn'], 'did you mean --json?'],
@@ -77,7 +104,7 @@ describe('wrong command lines exit with 2 and name what is near', () => {
     const { code, stderr } = await runCli(['stress', target]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      `nephrite: stress ${target} is not in this version; it has: stress files\n`,
+      `nephrite: stress ${target} is not in this version; it has: stress files, tasks, timers\n`,
     );
   });
 });

@@ -4,7 +4,7 @@
 // away. Invariants: lists are bounded (errors by code, mismatches, samples); counts are exact.
 // Not here: statistics over rounds (stress/result.ts).
 import { errorCodeOf, errorTextOf } from '../cli_error.ts';
-import { OP_READ, OP_WRITE, OPERATION_NAMES, type OperationKind } from '../workload/operations.ts';
+import { OP_READ, OP_WRITE, OPERATION_NAMES } from '../workload/operations.ts';
 import type { BlockDifference } from '../workload/pattern.ts';
 import { createHistogram, type LatencyHistogram, percentileUs, recordMs } from './latency.ts';
 
@@ -48,7 +48,8 @@ export class Recorder {
   readonly samples: Sample[] = [];
   readonly errorsByCode = new Map<string, ErrorCount>();
   readonly #interval = createHistogram();
-  readonly #byKind = new Float64Array(OPERATION_NAMES.length);
+  readonly #names: readonly string[];
+  readonly #byKind: Float64Array;
   operations = 0;
   bytes = 0;
   verifiedBytes = 0;
@@ -61,6 +62,12 @@ export class Recorder {
   #sampledOperations = 0;
   #sampledBytes = 0;
   #sampledErrors = 0;
+
+  /** `names` of the kinds of operations, by number. */
+  constructor(names: readonly string[] = OPERATION_NAMES) {
+    this.#names = names;
+    this.#byKind = new Float64Array(names.length);
+  }
 
   startPhase(nowMs: number): void {
     this.#phaseStartMs = nowMs;
@@ -77,12 +84,18 @@ export class Recorder {
     return this.#elapsedBeforeMs;
   }
 
-  recordOperation(kind: OperationKind, latencyMs: number, bytes: number): void {
+  recordOperation(kind: number, latencyMs: number, bytes: number): void {
     recordMs(this.#interval, latencyMs);
     this.#byKind[kind] = (this.#byKind[kind] ?? 0) + 1;
     this.operations += 1;
     this.bytes += bytes;
     this.errorsInARow = 0;
+  }
+
+  /** One that has no latency. */
+  countOperation(kind: number): void {
+    this.#byKind[kind] = (this.#byKind[kind] ?? 0) + 1;
+    this.operations += 1;
   }
 
   recordError(error: unknown): void {
@@ -133,7 +146,7 @@ export class Recorder {
 
   /** Operations by name, without those that did not occur. */
   operationsByKind(): Record<string, number> {
-    const entries = OPERATION_NAMES.map((name, kind) => [name, this.#byKind[kind] ?? 0] as const);
+    const entries = this.#names.map((name, kind) => [name, this.#byKind[kind] ?? 0] as const);
     return Object.fromEntries(entries.filter(([, count]) => count > 0));
   }
 
@@ -153,8 +166,8 @@ export class Recorder {
         intervalMs,
         opsPerSecond: (operations / intervalMs) * 1e3,
         mibPerSecond: (mib / intervalMs) * 1e3,
-        p50Us: operations === 0 ? 0 : percentileUs(this.#interval, 50),
-        p99Us: operations === 0 ? 0 : percentileUs(this.#interval, 99),
+        p50Us: this.#interval.totalCount === 0 ? 0 : percentileUs(this.#interval, 50),
+        p99Us: this.#interval.totalCount === 0 ? 0 : percentileUs(this.#interval, 99),
         errors,
       });
     }

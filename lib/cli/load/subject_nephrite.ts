@@ -8,7 +8,7 @@ import * as fs from '../../fs.ts';
 import { backend, configure } from '../../index.ts';
 import { currentThread } from '../../io/current_thread.ts';
 import { errorTextOf, troubleError } from '../cli_error.ts';
-import type { BackendName } from '../stress/options.ts';
+import type { BackendName } from '../stress/option_values.ts';
 import type { FileSubject } from './subject.ts';
 
 const ALIGN_BYTES = 4096;

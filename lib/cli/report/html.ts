@@ -3,13 +3,12 @@
 // Owner: nobody; a pure function. Invariants: loads nothing (no script, font or image); every text
 // from outside is escaped.
 // Not here: drawing (svg_chart.ts), the rows of the table (rows.ts).
-import type { StressOptions } from '../stress/options.ts';
-import type { StressResult, SubjectResult } from '../stress/result.ts';
-import { formatBytes, formatCount, formatUs, trimNumber } from '../units.ts';
-import { describeLatency, describeWorkload } from './headline.ts';
+import type { LoadResult, SubjectResult } from '../stress/result.ts';
+import { formatCount, formatUs, trimNumber } from '../units.ts';
+import type { Headline } from './headline.ts';
 import { rowsFor } from './rows.ts';
 import { type Chart, escapeHtml, linearAxis, logAxis, renderChart } from './svg_chart.ts';
-import { describeMismatch } from './text.ts';
+import { describeChecks, describeMismatch, describeViolations } from './text.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --bg: #fff; --fg: #1c2024; --dim: #667; --grid: #d8dce2;
@@ -36,7 +35,7 @@ svg { width: 100%; height: auto; } svg text { fill: var(--dim); font-size: 12px;
 `;
 
 /** Renders the page. */
-export function renderHtml(result: StressResult, options: StressOptions): string {
+export function renderHtml(result: LoadResult, headline: Headline): string {
   const { environment, subjects } = result;
   const legend = subjects
     .map(({ subject }, index) => `<span class="key k${index}">${escapeHtml(subject)}</span>`)
@@ -45,9 +44,7 @@ export function renderHtml(result: StressResult, options: StressOptions): string
     .map((chart) => `<h2>${escapeHtml(chart.title)}</h2>\n<p>${legend}</p>\n${renderChart(chart)}`)
     .join('\n');
   const facts = [
-    describeWorkload(options),
-    describeLatency(options),
-    `${options.dir}: ${environment.fileSystem.type}, ${formatBytes(environment.fileSystem.freeBytes)} free`,
+    ...headline.facts,
     `nephrite ${environment.nephrite}, Node ${environment.node}, kernel ${environment.kernel}, ` +
       `${environment.cpus} CPUs (${environment.cpuModel}), ${result.startedAt}`,
     ...subjects.map(
@@ -58,22 +55,24 @@ export function renderHtml(result: StressResult, options: StressOptions): string
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>nephrite stress files: ${escapeHtml(options.mode)}</title>`,
+    `<title>nephrite ${escapeHtml(`${result.name}: ${headline.mode}`)}</title>`,
     `<style>${STYLE}</style></head><body>`,
-    '<h1>nephrite stress files</h1>',
+    `<h1>nephrite ${escapeHtml(result.name)}</h1>`,
     ...facts.map((fact) => `<p class="dim">${escapeHtml(fact)}</p>`),
     verdict(result),
     renderTable(subjects),
+    ...subjects.flatMap(describeChecks).map((line) => `<p class="dim">${escapeHtml(line)}</p>`),
     charts,
     '</body></html>\n',
   ].join('\n');
 }
 
-function verdict(result: StressResult): string {
+function verdict(result: LoadResult): string {
   const mismatches = [
-    ...result.subjects.flatMap(({ verified }) => verified?.mismatches ?? []),
-    ...(result.finalCheck?.mismatches ?? []),
-  ].map(describeMismatch);
+    ...result.subjects.flatMap(describeViolations),
+    ...result.subjects.flatMap(({ verified }) => verified?.mismatches ?? []).map(describeMismatch),
+    ...(result.finalCheck?.mismatches ?? []).map(describeMismatch),
+  ];
   const failed = result.conditions.filter(({ isFailed }) => isFailed);
   const reasons = failed.map(
     ({ condition, actual }) => `${condition} (actual: ${actual ?? 'none'})`,

@@ -9,6 +9,9 @@ import { formatBytes, formatCount, formatUs, trimNumber } from '../units.ts';
 
 const PERIOD_MS = 1000;
 
+/** Whose counts are shown. */
+export type ProgressSource = Pick<Contestant, 'name' | 'backend' | 'recorder' | 'isCountedLive'>;
+
 /** Where progress goes: standard error. */
 export interface ProgressSink {
   readonly isTTY?: boolean;
@@ -21,7 +24,7 @@ export class Progress implements RunObserver {
   readonly #sink: ProgressSink;
   readonly #isLive: boolean;
   #timer: NodeJS.Timeout | undefined;
-  #contestant: Contestant | null = null;
+  #contestant: ProgressSource | null = null;
   #label = '';
   #startMs = 0;
   #lastMs = 0;
@@ -46,11 +49,16 @@ export class Progress implements RunObserver {
 
   onStart(folder: string): void {
     this.#line(`running in ${folder}`);
+    this.start();
+  }
+
+  /** Shows counts from now on; for runs without a folder. */
+  start(): void {
     this.#timer = setInterval(() => this.#tick(), PERIOD_MS);
     this.#timer.unref();
   }
 
-  onRound(contestant: Contestant, round: number, rounds: number): void {
+  onRound(contestant: ProgressSource, round: number, rounds: number): void {
     this.#contestant = contestant;
     const which = rounds === 1 ? '' : ` round ${round + 1} of ${rounds}`;
     this.#label = `${contestant.name} (${contestant.backend})${which}`;
@@ -98,9 +106,9 @@ export class Progress implements RunObserver {
     const errors = recorder.errors === 0 ? '' : `  errors ${formatCount(recorder.errors)}`;
     const bad = recorder.mismatchCount === 0 ? '' : `  MISMATCHES ${recorder.mismatchCount}`;
     const elapsed = `${((nowMs - this.#startMs) / 1e3).toFixed(1)} s`;
+    const moved = recorder.bytes === 0 ? '' : `  ${trimNumber(mib)} MiB/s`;
     this.#show(
-      `${this.#label}  ${elapsed}  ${formatCount(operations)}/s  ${trimNumber(mib)} MiB/s` +
-        `${latency}${errors}${bad}`,
+      `${this.#label}  ${elapsed}  ${formatCount(operations)}/s${moved}${latency}${errors}${bad}`,
     );
     this.#lastMs = nowMs;
     this.#lastOperations = recorder.operations;

@@ -17,7 +17,10 @@ export const REPORT_ROWS: readonly ReportRow[] = [
   { label: 'operations', cell: (subject) => formatCount(subject.operations) },
   { label: 'rate', cell: (subject) => `${formatCount(subject.opsPerSecond.median)}/s` },
   { label: 'rate over rounds', cell: spreadCell },
-  { label: 'throughput', cell: (subject) => `${trimNumber(subject.mibPerSecond)} MiB/s` },
+  {
+    label: 'throughput',
+    cell: (subject) => (movesBytes(subject) ? `${trimNumber(subject.mibPerSecond)} MiB/s` : ''),
+  },
   { label: 'errors', cell: (subject) => formatCount(subject.errors.total) },
   ...LATENCIES.map((name) => ({
     label: `latency ${name}`,
@@ -27,7 +30,7 @@ export const REPORT_ROWS: readonly ReportRow[] = [
   { label: 'CPU time per operation', cell: (subject) => usCell(subject.cpuUsPerOperation) },
   {
     label: 'system calls per operation (own thread)',
-    cell: (subject) => countCell(subject.systemCallsPerOperation),
+    cell: (subject) => (movesBytes(subject) ? countCell(subject.systemCallsPerOperation) : ''),
   },
   {
     label: 'context switches per operation',
@@ -40,6 +43,11 @@ export const REPORT_ROWS: readonly ReportRow[] = [
 /** Rows that say something about at least one subject. */
 export function rowsFor(subjects: readonly SubjectResult[]): readonly ReportRow[] {
   return REPORT_ROWS.filter((row) => subjects.some((subject) => row.cell(subject) !== ''));
+}
+
+/** Targets without bytes (timers) have checks instead, which are listed below the table. */
+function movesBytes(subject: SubjectResult): boolean {
+  return subject.bytes > 0 || subject.checks.length === 0;
 }
 
 function spreadCell(subject: SubjectResult): string {
@@ -57,7 +65,7 @@ function countCell(value: number | null): string {
 }
 
 function verifiedCell(subject: SubjectResult): string {
-  if (subject.verified === null) return 'no';
+  if (subject.verified === null) return subject.checks.length === 0 ? 'no' : '';
   const { bytes, mismatchCount } = subject.verified;
   return `${formatBytes(bytes)}, ${formatCount(mismatchCount)} mismatches`;
 }

@@ -5,23 +5,18 @@
 
 import type { Mismatch } from '../load/recorder.ts';
 import { describeActual, parseCondition } from '../stress/fail_if.ts';
-import type { StressOptions } from '../stress/options.ts';
-import type { StressResult } from '../stress/result.ts';
+import type { LoadResult, SubjectResult } from '../stress/result.ts';
 import { formatBytes, formatCount, trimNumber } from '../units.ts';
-import { describeLatency, describeWorkload } from './headline.ts';
+import type { Headline } from './headline.ts';
 import { rowsFor } from './rows.ts';
 
 /** Renders the whole report, with a line break at the end. */
-export function renderText(result: StressResult, options: StressOptions): string {
+export function renderText(result: LoadResult, headline: Headline): string {
   const { environment } = result;
   const quota = environment.cpuQuota === null ? '' : `, quota ${trimNumber(environment.cpuQuota)}`;
-  const memoryNote = environment.fileSystem.isMemory ? ' (this measures memory, not a disk)' : '';
   const lines = [
-    `nephrite ${environment.nephrite} stress files`,
-    `  ${describeWorkload(options)}`,
-    `  ${describeLatency(options)}`,
-    `  ${options.dir}: ${environment.fileSystem.type}${memoryNote}, ` +
-      `${formatBytes(environment.fileSystem.freeBytes)} free`,
+    `nephrite ${environment.nephrite} ${result.name}`,
+    ...headline.facts.map((fact) => `  ${fact}`),
     `  Node ${environment.node}, kernel ${environment.kernel}, ` +
       `${environment.cpus} CPUs (${environment.cpuModel})${quota}`,
     ...result.subjects.map(
@@ -35,7 +30,7 @@ export function renderText(result: StressResult, options: StressOptions): string
   return `${lines.join('\n')}\n`;
 }
 
-function table(result: StressResult): string[] {
+function table(result: LoadResult): string[] {
   const header = ['', ...result.subjects.map(({ subject }) => subject)];
   const rows = rowsFor(result.subjects)
     .filter(({ label }) => label !== 'backend')
@@ -51,7 +46,7 @@ function table(result: StressResult): string[] {
   });
 }
 
-function notes(result: StressResult): string[] {
+function notes(result: LoadResult): string[] {
   const lines: string[] = [];
   const [first, peer] = result.subjects;
   if (result.ratio !== null && first !== undefined && peer !== undefined) {
@@ -65,6 +60,7 @@ function notes(result: StressResult): string[] {
     const parts = kinds.map(([kind, count]) => `${formatCount(count)} ${kind}`);
     lines.push('', `  operations of ${first?.subject}: ${parts.join(', ')}`);
   }
+  if (first !== undefined && first.checks.length > 0) lines.push('', ...describeChecks(first));
   const check = result.finalCheck;
   if (check !== null) {
     const unknown =
@@ -81,9 +77,26 @@ function notes(result: StressResult): string[] {
   return lines;
 }
 
-function troubles(result: StressResult): string[] {
+/** What was proved, one line each. */
+export function describeChecks(subject: SubjectResult): string[] {
+  return subject.checks.map(
+    ({ what, count, violationCount }) =>
+      `  ${what}: ${formatCount(count)} checked, ${formatCount(violationCount)} violations`,
+  );
+}
+
+/** What was found wrong, in words. */
+export function describeViolations(subject: SubjectResult): string[] {
+  return subject.checks.flatMap(({ what, violations }) =>
+    violations.map((violation) => `  VIOLATION of "${what}": ${violation}`),
+  );
+}
+
+function troubles(result: LoadResult): string[] {
   const lines: string[] = [];
-  for (const { subject, errors, unfinished, verified } of result.subjects) {
+  for (const one of result.subjects) {
+    const { subject, errors, unfinished, verified } = one;
+    lines.push(...describeViolations(one));
     for (const [code, { count, example }] of Object.entries(errors.byCode)) {
       lines.push(`  ${subject}: ${formatCount(count)} x ${code}: ${example}`);
     }

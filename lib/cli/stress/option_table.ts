@@ -1,13 +1,23 @@
-// The options of `nephrite stress`: the one source of parsing, --help and docs/cli.md.
+// The options of `nephrite stress files`, and its other targets: the one source of parsing, --help and docs/cli.md.
 // Owner: this table. Invariants: what is listed exists; what does not exist is not listed.
-// Not here: reading values (options.ts), conditions of --fail-if (fail_if.ts).
+// Not here: options of other targets (tasks/, timers/), reading values (options.ts), conditions of --fail-if (fail_if.ts).
 import type { CommandSpec } from '../args.ts';
+import {
+  BACKEND_OPTION,
+  DIR_OPTION,
+  HTML_OPTION,
+  JSON_OPTION,
+  QUIET_OPTION,
+  SEED_OPTION,
+} from './shared_options.ts';
+import { TASKS_COMMAND } from './tasks/option_table.ts';
+import { TIMERS_COMMAND } from './timers/option_table.ts';
 
 /** Targets that `stress` has in this version. */
-export const STRESS_TARGETS = ['files'] as const;
+export const STRESS_TARGETS = ['files', 'tasks', 'timers'] as const;
 
 /** Targets that are planned: named in an error of their own, never in help. */
-export const PLANNED_TARGETS: readonly string[] = ['net', 'timers', 'tasks', 'mixed'];
+export const PLANNED_TARGETS: readonly string[] = ['net', 'mixed'];
 
 export const STRESS_COMMAND: CommandSpec = {
   name: 'stress',
@@ -110,27 +120,9 @@ export const STRESS_COMMAND: CommandSpec = {
       defaultText: 'on',
       summary: 'check every byte that is read; --no-verify measures without checking',
     },
-    {
-      name: 'seed',
-      kind: 'value',
-      placeholder: 'N',
-      defaultText: 'random, printed; or NEPHRITE_SEED',
-      summary: 'content and order of operations, 0 to 4294967295',
-    },
-    {
-      name: 'dir',
-      kind: 'value',
-      placeholder: 'FOLDER',
-      defaultText: "the system's temporary folder",
-      summary: 'where to make the temporary folder: this chooses the disk under test',
-    },
-    {
-      name: 'backend',
-      kind: 'value',
-      placeholder: 'NAME',
-      defaultText: 'the best that works; or NEPHRITE_BACKEND',
-      summary: 'io_uring, epoll or node; a named backend is never replaced silently',
-    },
+    SEED_OPTION,
+    DIR_OPTION,
+    BACKEND_OPTION,
     {
       name: 'workers',
       kind: 'value',
@@ -156,24 +148,9 @@ export const STRESS_COMMAND: CommandSpec = {
         'p50, p90, p99, p99.9, p99.99, max, mean, cpu (time per operation), syscalls (per ' +
         'operation), ratio (rate against the peer)',
     },
-    {
-      name: 'json',
-      kind: 'optionalValue',
-      placeholder: 'FILE',
-      summary: 'write the result as JSON to FILE, or to standard output',
-    },
-    {
-      name: 'html',
-      kind: 'value',
-      placeholder: 'FILE',
-      summary: 'write a self-contained page with the latency distribution and rate over time',
-    },
-    {
-      name: 'quiet',
-      kind: 'flag',
-      short: 'q',
-      summary: 'no progress, and no report unless something failed',
-    },
+    JSON_OPTION,
+    HTML_OPTION,
+    QUIET_OPTION,
   ],
   examples: [
     ['nephrite stress', '10 seconds of verified random reads'],
@@ -196,5 +173,6 @@ export const STRESS_COMMAND: CommandSpec = {
     'Every run stops by itself, works in a temporary folder of its own and removes it, also after\n' +
       'Ctrl-C. It refuses to start when the file system would have less than 64 MiB left.',
   ],
+  targets: [TASKS_COMMAND, TIMERS_COMMAND],
   reservedWords: [...STRESS_TARGETS, ...PLANNED_TARGETS],
 };

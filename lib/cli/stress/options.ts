@@ -3,21 +3,23 @@
 // Owner: the command; read-only afterwards. Invariants: every number is within its bounds and the
 // data set has at least two targets per lane, so that a free one can always be found.
 // Not here: the option table (option_table.ts), free disk space (load/data_set.ts).
-import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { flagOf, type ParsedArguments, textOf } from '../args.ts';
 import { usageError } from '../cli_error.ts';
-import {
-  badValue,
-  formatBytes,
-  parseDecimal,
-  parseDurationMs,
-  parseInteger,
-  parseSize,
-} from '../units.ts';
+import { badValue, formatBytes, parseDecimal, parseInteger, parseSize } from '../units.ts';
 import { MODES, type Mode } from '../workload/workload.ts';
 import { type Condition, parseCondition } from './fail_if.ts';
+import {
+  type BackendName,
+  choice,
+  duration,
+  integer,
+  type OutputOptions,
+  readBackend,
+  readOutput,
+  readSeed,
+} from './option_values.ts';
 
 const BLOCK_BYTES_MAX = 16 * 1024 ** 2;
 const BLOCKS_MAX = 2 ** 28;
@@ -25,14 +27,12 @@ const BUFFER_BYTES_MAX = 512 * 1024 ** 2;
 const MIXED_SMALL_FILES_MIN = 256;
 /** Alignment that O_DIRECT asks of offsets, lengths and memory on every common disk. */
 export const DIRECT_ALIGN_BYTES = 4096;
-const BACKENDS = ['io_uring', 'epoll', 'node'] as const;
 const PEERS = ['node', 'fio'] as const;
 
-export type BackendName = (typeof BACKENDS)[number];
 export type PeerName = (typeof PEERS)[number];
 
 /** Everything a stress run needs to know. */
-export interface StressOptions {
+export interface StressOptions extends OutputOptions {
   readonly mode: Mode;
   readonly depth: number;
   readonly blockBytes: number;
@@ -54,10 +54,6 @@ export interface StressOptions {
   readonly backend: BackendName | null;
   readonly peer: PeerName | null;
   readonly conditions: readonly Condition[];
-  /** null: no JSON; empty: standard output. */
-  readonly jsonPath: string | null;
-  readonly htmlPath: string | null;
-  readonly isQuiet: boolean;
 }
 
 /** Bytes of the whole data set. */
@@ -102,12 +98,10 @@ export function readStressOptions(parsed: ParsedArguments): StressOptions {
     isDirect,
     isVerified: flagOf(parsed, 'verify', true),
     dir: resolve(textOf(parsed, 'dir') ?? tmpdir()),
-    backend: choice(parsed, 'backend', BACKENDS) ?? null,
+    backend: readBackend(parsed),
     peer: choice(parsed, 'against', PEERS) ?? null,
     conditions,
-    jsonPath: textOf(parsed, 'json') ?? null,
-    htmlPath: textOf(parsed, 'html') ?? null,
-    isQuiet: flagOf(parsed, 'quiet'),
+    ...readOutput(parsed),
   };
   checkPeer(options);
   return options;
@@ -196,38 +190,4 @@ function readWorkers(parsed: ParsedArguments): void {
 function defaultReadPercent(mode: Mode): number {
   if (mode === 'fsync') return 0;
   return mode === 'small' || mode === 'mixed' ? 70 : 100;
-}
-
-function readSeed(parsed: ParsedArguments): number {
-  const text = textOf(parsed, 'seed') ?? process.env.NEPHRITE_SEED;
-  if (text === undefined || text === '') return randomInt(2 ** 32);
-  return parseInteger('seed', text, { min: 0, max: 2 ** 32 - 1 });
-}
-
-function integer(
-  parsed: ParsedArguments,
-  name: string,
-  min: number,
-  max: number,
-): number | undefined {
-  const text = textOf(parsed, name);
-  return text === undefined ? undefined : parseInteger(name, text, { min, max });
-}
-
-function duration(parsed: ParsedArguments, name: string, min: number): number | undefined {
-  const text = textOf(parsed, name);
-  const max = 7 * 24 * 3600e3;
-  return text === undefined ? undefined : parseDurationMs(name, text, { min, max });
-}
-
-function choice<Name extends string>(
-  parsed: ParsedArguments,
-  name: string,
-  allowed: readonly Name[],
-): Name | undefined {
-  const text = textOf(parsed, name);
-  if (text === undefined) return undefined;
-  const found = allowed.find((candidate) => candidate === text);
-  if (found === undefined) throw badValue(name, text, `one of ${allowed.join(', ')}`);
-  return found;
 }

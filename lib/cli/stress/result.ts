@@ -1,4 +1,5 @@
-// The result of a run: one plain object that is the JSON, and that all reports are made from.
+// The result of a run: one plain object that is the JSON, and that all reports are made from. What
+// all targets have is LoadResult.
 // Flow: contestants' counts -> [result] -> report/text.ts, report/html.ts, JSON
 // Owner: the run. Invariants: what was not measured is null, never zero; times are microseconds
 // unless the name says otherwise; fields are only added between releases.
@@ -15,7 +16,13 @@ import {
 } from '../load/latency.ts';
 import type { ErrorCount, Mismatch, Sample } from '../load/recorder.ts';
 import type { StopReason } from '../load/stop_control.ts';
-import { type ConditionOutcome, evaluate, type Figures, parseCondition } from './fail_if.ts';
+import {
+  type Condition,
+  type ConditionOutcome,
+  evaluate,
+  type Figures,
+  parseCondition,
+} from './fail_if.ts';
 import { dataSetBytes, type StressOptions } from './options.ts';
 
 /** What one subject did. */
@@ -39,7 +46,7 @@ export interface SubjectResult {
     readonly total: number;
     readonly byCode: Readonly<Record<string, ErrorCount>>;
   };
-  /** Null when reads are not checked. */
+  /** Null when reads are not checked; bytes of files. */
   readonly verified: {
     readonly bytes: number;
     readonly mismatchCount: number;
@@ -51,16 +58,25 @@ export interface SubjectResult {
   readonly unfinished: number;
   readonly samples: readonly Sample[];
   readonly latencyDistribution: readonly DistributionPoint[];
+  /** What was proved beside the bytes; empty for files. */
+  readonly checks: readonly Check[];
 }
 
-/** A whole run. */
-export interface StressResult {
-  readonly name: 'stress files';
+/** One promise of the library that was checked all along. */
+export interface Check {
+  readonly what: string;
+  /** How many times it was checked. */
+  readonly count: number;
+  readonly violationCount: number;
+  /** The first few, in words. */
+  readonly violations: readonly string[];
+}
+
+/** A run of any target. */
+export interface LoadResult {
+  readonly name: string;
   readonly startedAt: string;
-  readonly environment: MachineFacts & {
-    readonly fileSystem: FileSystemFacts;
-    readonly peakRssMiB: number;
-  };
+  readonly environment: MachineFacts & { readonly peakRssMiB: number };
   readonly options: Readonly<Record<string, string | number | boolean | null>>;
   readonly subjects: readonly SubjectResult[];
   /** Median rate of the first subject divided by the peer's; null without a peer. */
@@ -71,6 +87,18 @@ export interface StressResult {
   readonly stopped: StopReason | null;
   readonly isFailed: boolean;
 }
+
+/** A run of `stress files`. */
+export interface StressResult extends LoadResult {
+  readonly name: 'stress files';
+  readonly environment: LoadResult['environment'] & { readonly fileSystem: FileSystemFacts };
+}
+
+/** What a subject's result is made from. */
+export type Measured = Pick<
+  Contestant,
+  'name' | 'backend' | 'why' | 'recorder' | 'totals' | 'isVerified'
+>;
 
 /** What the run hands over. */
 export interface RunOutcome {
@@ -84,13 +112,14 @@ export interface RunOutcome {
 
 /** Turns counts into the result, and decides whether the run failed. */
 export function buildResult(options: StressOptions, outcome: RunOutcome): StressResult {
-  const subjects = outcome.contestants.map((contestant) => subjectResult(contestant, options));
+  const isOpenLoop = options.ratePerSecond !== null;
+  const subjects = outcome.contestants.map((contestant) => subjectResult(contestant, isOpenLoop));
   const [first, peer] = subjects;
   const ratio =
     first === undefined || peer === undefined || peer.opsPerSecond.median === 0
       ? null
       : first.opsPerSecond.median / peer.opsPerSecond.median;
-  const conditions = first === undefined ? [] : checkConditions(options, first, ratio);
+  const conditions = first === undefined ? [] : checkConditions(options.conditions, first, ratio);
   const hasMismatch =
     (outcome.finalCheck?.mismatchCount ?? 0) > 0 ||
     subjects.some(({ verified }) => (verified?.mismatchCount ?? 0) > 0);
@@ -105,7 +134,7 @@ export function buildResult(options: StressOptions, outcome: RunOutcome): Stress
     environment: {
       ...outcome.machine,
       fileSystem: outcome.fileSystem,
-      peakRssMiB: process.resourceUsage().maxRSS / 1024,
+      peakRssMiB: peakRssMiB(),
     },
     options: plainOptions(options),
     subjects,
@@ -117,7 +146,16 @@ export function buildResult(options: StressOptions, outcome: RunOutcome): Stress
   };
 }
 
-function subjectResult(contestant: Contestant, options: StressOptions): SubjectResult {
+export function peakRssMiB(): number {
+  return process.resourceUsage().maxRSS / 1024;
+}
+
+/** Counts of one subject as figures. */
+export function subjectResult(
+  contestant: Measured,
+  isOpenLoop: boolean,
+  checks: readonly Check[] = [],
+): SubjectResult {
   const { recorder, totals } = contestant;
   const { operations, bytes, elapsedMs } = recorder;
   const perOperation = (total: number | null): number | null =>
@@ -145,23 +183,22 @@ function subjectResult(contestant: Contestant, options: StressOptions): SubjectR
           mismatches: recorder.mismatches,
         }
       : null,
-    notStarted: options.ratePerSecond === null ? null : totals.notStarted,
+    notStarted: isOpenLoop ? totals.notStarted : null,
     unfinished: totals.unfinished,
     samples: recorder.samples,
     latencyDistribution: distributionOf(recorder.total),
+    checks,
   };
 }
 
 /** Without a condition of the user's own on errors, any error fails the run. */
-function checkConditions(
-  options: StressOptions,
+export function checkConditions(
+  given: readonly Condition[],
   first: SubjectResult,
   ratio: number | null,
 ): ConditionOutcome[] {
-  const isErrorsNamed = options.conditions.some(({ metric }) => metric === 'errors');
-  const conditions = isErrorsNamed
-    ? options.conditions
-    : [...options.conditions, parseCondition('errors>0')];
+  const isErrorsNamed = given.some(({ metric }) => metric === 'errors');
+  const conditions = isErrorsNamed ? given : [...given, parseCondition('errors>0')];
   const figures: Figures = {
     ops: first.opsPerSecond.median,
     mib: first.mibPerSecond,
