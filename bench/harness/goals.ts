@@ -1,7 +1,7 @@
-// Required values and gates, and the verdicts on a report's rows.
-// A ratio goal compares medians of two subjects of one case; a limit goal compares one measure of
-// one row with a bound, a relative goal with the same measure of a peer. `gate` must hold, `atLeast` is to be reached. A peer without a row gives
-// 'not run', never a pass.
+// Required values and gates, and the verdicts on a report's rows. A ratio goal compares medians of
+// two subjects of one case; a limit goal compares one measure of one row with a bound, a relative
+// goal with the same measure of a peer. `gate` must hold, `atLeast` is to be reached. A peer
+// without a row gives 'not run', never a pass.
 import type { Row, Verdict } from './report.ts';
 
 export interface RatioGoal {

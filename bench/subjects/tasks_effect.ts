@@ -1,7 +1,7 @@
 // The tasks cases as programs of the peer effect 4: fibers forked and joined inside one runPromise,
-// with Effect.yieldNow where a task's checkpoint always gives way. Bodies that only compute are Effect.sync, the
-// quickest that effect has. Loaded from the URL in the request: the bundle of the subjects is
-// elsewhere. Not here: the other peers.
+// with Effect.yieldNow where a task's checkpoint always gives way. Bodies that only compute are
+// Effect.sync, the quickest that effect has. Loaded from the URL in the request: the bundle of the
+// subjects is elsewhere. Not here: the other peers.
 import { performance } from 'node:perf_hooks';
 import {
   childValue,
@@ -16,100 +16,105 @@ import {
 } from './tasks_run.ts';
 
 type EffectModule = typeof import('effect');
-type Effect<T> = import('effect').Effect.Effect<T>;
+type Program<T> = import('effect').Effect.Effect<T>;
 
-/** `isYielding`: hogs give way after every slice, beside what the runtime does by itself. */
-export async function effectDriver(url: string, isYielding: boolean): Promise<TasksDriver> {
-  const { Effect, Fiber } = (await import(url)) as EffectModule;
-  const child = (index: number): Effect<number> => Effect.sync(() => childValue(index));
+// The library, given once: a driver is what one process runs.
+let Effect: EffectModule['Effect'];
+let Fiber: EffectModule['Fiber'];
+// Hogs give way after every slice, beside what the runtime does by itself.
+let isYielding = false;
 
-  async function spawnJoin(run: TasksRun): Promise<void> {
-    const { ops } = run.request;
-    const program = Effect.gen(function* () {
-      let sum = 0;
-      for (let i = 0; i < ops; i++) {
-        const fiber = yield* Effect.forkChild(child(i));
-        sum = (sum + (yield* Fiber.join(fiber))) >>> 0;
-      }
-      return sum;
-    });
-    run.begin();
-    run.add(await Effect.runPromise(program));
-    run.end();
-  }
+const child = (index: number): Program<number> => Effect.sync(() => childValue(index));
 
-  async function switches(run: TasksRun): Promise<void> {
-    const { depth } = run.request;
-    const count = passesPerTask(run.request);
-    run.ops = count * depth;
-    const passes = Effect.gen(function* () {
-      for (let i = 0; i < count; i++) {
-        yield* Effect.yieldNow;
-        run.add(1);
-      }
-    });
-    const program = Effect.gen(function* () {
-      const fibers = [];
-      for (let i = 0; i < depth; i++) fibers.push(yield* Effect.forkChild(passes));
-      for (const fiber of fibers) yield* Fiber.join(fiber);
-    });
-    run.begin();
-    await Effect.runPromise(program);
-    run.end();
-  }
+async function spawnJoin(run: TasksRun): Promise<void> {
+  const { ops } = run.request;
+  const program = Effect.gen(function* () {
+    let sum = 0;
+    for (let i = 0; i < ops; i++) {
+      const fiber = yield* Effect.forkChild(child(i));
+      sum = (sum + (yield* Fiber.join(fiber))) >>> 0;
+    }
+    return sum;
+  });
+  run.begin();
+  run.add(await Effect.runPromise(program));
+  run.end();
+}
 
-  function node(first: number, leaves: number): Effect<number> {
-    if (leaves === 1) return Effect.succeed(first);
-    return Effect.gen(function* () {
-      const share = leaves / 10;
-      const fibers = [];
-      for (let i = 0; i < 10; i++) {
-        fibers.push(yield* Effect.forkChild(node(first + i * share, share)));
-      }
-      let sum = 0;
-      for (const fiber of fibers) sum += yield* Fiber.join(fiber);
-      return sum;
-    });
-  }
-
-  async function skynet(run: TasksRun): Promise<void> {
-    const leaves = skynetLeaves(run.request.ops);
-    run.ops = skynetNodes(leaves);
-    run.begin();
-    run.add((await Effect.runPromise(node(0, leaves))) % 2 ** 32);
-    run.end();
-  }
-
-  const slice = Effect.sync(() => spinUs(HOG_SLICE_US));
-
-  async function fairness(run: TasksRun): Promise<void> {
-    const { depth, ops } = run.request;
-    run.ops = 0;
-    run.begin();
-    const endMs = performance.now() + ops;
-    const hog = Effect.gen(function* () {
-      while (performance.now() < endMs) {
-        yield* slice;
-        run.ops++;
-        if (isYielding) yield* Effect.yieldNow;
-      }
+async function switches(run: TasksRun): Promise<void> {
+  const { depth } = run.request;
+  const count = passesPerTask(run.request);
+  run.ops = count * depth;
+  const passes = Effect.gen(function* () {
+    for (let i = 0; i < count; i++) {
+      yield* Effect.yieldNow;
       run.add(1);
-    });
-    const sleeper = Effect.gen(function* () {
-      while (performance.now() < endMs) {
-        const sinceMs = performance.now();
-        yield* Effect.sleep(SLEEPER_MS);
-        run.addSampleMs(performance.now() - sinceMs - SLEEPER_MS);
-      }
-    });
-    const program = Effect.gen(function* () {
-      const fibers = [yield* Effect.forkChild(sleeper)];
-      for (let i = 0; i < depth; i++) fibers.push(yield* Effect.forkChild(hog));
-      for (const fiber of fibers) yield* Fiber.join(fiber);
-    });
-    await Effect.runPromise(program);
-    run.end();
-  }
+    }
+  });
+  const program = Effect.gen(function* () {
+    const fibers = [];
+    for (let i = 0; i < depth; i++) fibers.push(yield* Effect.forkChild(passes));
+    for (const fiber of fibers) yield* Fiber.join(fiber);
+  });
+  run.begin();
+  await Effect.runPromise(program);
+  run.end();
+}
 
+function node(first: number, leaves: number): Program<number> {
+  if (leaves === 1) return Effect.succeed(first);
+  return Effect.gen(function* () {
+    const share = leaves / 10;
+    const fibers = [];
+    for (let i = 0; i < 10; i++) {
+      fibers.push(yield* Effect.forkChild(node(first + i * share, share)));
+    }
+    let sum = 0;
+    for (const fiber of fibers) sum += yield* Fiber.join(fiber);
+    return sum;
+  });
+}
+
+async function skynet(run: TasksRun): Promise<void> {
+  const leaves = skynetLeaves(run.request.ops);
+  run.ops = skynetNodes(leaves);
+  run.begin();
+  run.add((await Effect.runPromise(node(0, leaves))) % 2 ** 32);
+  run.end();
+}
+
+async function fairness(run: TasksRun): Promise<void> {
+  const { depth, ops } = run.request;
+  const slice = Effect.sync(() => spinUs(HOG_SLICE_US));
+  run.ops = 0;
+  run.begin();
+  const endMs = performance.now() + ops;
+  const hog = Effect.gen(function* () {
+    while (performance.now() < endMs) {
+      yield* slice;
+      run.ops++;
+      if (isYielding) yield* Effect.yieldNow;
+    }
+    run.add(1);
+  });
+  const sleeper = Effect.gen(function* () {
+    while (performance.now() < endMs) {
+      const sinceMs = performance.now();
+      yield* Effect.sleep(SLEEPER_MS);
+      run.addSampleMs(performance.now() - sinceMs - SLEEPER_MS);
+    }
+  });
+  const program = Effect.gen(function* () {
+    const fibers = [yield* Effect.forkChild(sleeper)];
+    for (let i = 0; i < depth; i++) fibers.push(yield* Effect.forkChild(hog));
+    for (const fiber of fibers) yield* Fiber.join(fiber);
+  });
+  await Effect.runPromise(program);
+  run.end();
+}
+
+export async function effectDriver(url: string, yielding: boolean): Promise<TasksDriver> {
+  ({ Effect, Fiber } = (await import(url)) as EffectModule);
+  isYielding = yielding;
   return { 'spawn-join': spawnJoin, switch: switches, skynet, fairness };
 }

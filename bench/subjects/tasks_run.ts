@@ -84,7 +84,7 @@ export function decodeTasks(fields: Message): TasksFields {
   };
 }
 
-// --- the work, as arithmetic -----------------------------------------------------------------------
+// --- the work, as arithmetic ---
 
 /** What a spawned child computes. */
 export function childValue(index: number): number {

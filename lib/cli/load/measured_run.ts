@@ -1,7 +1,8 @@
-// One measured stretch of load on the calling thread that has no lanes of its own: what it cost, and
-// how fast it was. Flow: work -> [measure] -> recorder, totals
-// Owner: the run of a target. Invariants: the recorder gets a point of its time series several times
-// a second as long as the work lasts. Not here: what the work is (stress/tasks, stress/timers).
+// One measured stretch of load on the calling thread that has no lanes of its own: what it cost,
+// and how fast it was. Flow: work -> [measure] -> recorder, totals
+// Owner: the run of a target. Invariants: the recorder gets a point of its time series several
+// times a second as long as the work lasts. Not here: what the work is (stress/tasks,
+// stress/timers).
 
 import { contextSwitches, type RoundTotals } from './contestant.ts';
 import type { Recorder } from './recorder.ts';

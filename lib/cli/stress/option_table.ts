@@ -1,6 +1,8 @@
-// The options of `nephrite stress files`, and its other targets: the one source of parsing, --help and docs/cli.md.
+// The options of `nephrite stress files`, and its other targets: the one source of parsing, --help
+// and docs/cli.md.
 // Owner: this table. Invariants: what is listed exists; what does not exist is not listed.
-// Not here: options of other targets (tasks/, timers/), reading values (options.ts), conditions of --fail-if (fail_if.ts).
+// Not here: options of other targets (tasks/, timers/), reading values (options.ts), conditions of
+// --fail-if (fail_if.ts).
 import type { CommandSpec } from '../args.ts';
 import {
   BACKEND_OPTION,

@@ -1,7 +1,8 @@
 // Ledger: every task of the run, what it must come to and what became of it, kept twice: by the
 // program that spawned it, and from the bus of the runtime.
 // Flow: spawn -> [expect] -> settled -> [compare]; bus tap -> [follow] -> [close: compare both]
-// Owner: one run. Invariants: bounded by the tasks that live; both sides count apart from each other.
+// Owner: one run. Invariants: bounded by the tasks that live; both sides count apart from each
+// other.
 // Not here: what tasks do (leaves.ts, tree.ts).
 import type { Operation, Outcome, Runtime, Task } from '../../../index.ts';
 import type { Recorder } from '../../load/recorder.ts';

@@ -1,7 +1,7 @@
 // A tree of tasks as its plan says: inner tasks spawn all their children, then join them in order.
 // Flow: plan -> [startTree] -> root task
-// Owner: the run. Invariants: every task is in the ledger before it can run; a child's value or error
-// is compared with the plan in its parent. Not here: leaves (leaves.ts).
+// Owner: the run. Invariants: every task is in the ledger before it can run; a child's value or
+// error is compared with the plan in its parent. Not here: leaves (leaves.ts).
 import { type Runtime, spawn, type Task, type TaskGenerator } from '../../../index.ts';
 import { type LeafWorld, leafBody, PlannedError, statusOf } from './leaves.ts';
 import { type Plan, subtreeValue } from './plan.ts';

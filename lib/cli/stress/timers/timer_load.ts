@@ -1,8 +1,8 @@
 // TimerLoad: a task that keeps timers armed, cancels some, and follows each to its end.
 // Flow: options -> [arm, cancel, settle] -> recorder, tallies
-// Owner: one run. Invariants: a timer is judged by a clock read before it was armed and one read when
-// its waiter is called, so "early" is never an error of measurement; it ends once, as fired or as
-// cancelled; the task ends when all have, or are given up as lost.
+// Owner: one run. Invariants: a timer is judged by a clock read before it was armed and one read
+// when its waiter is called, so "early" is never an error of measurement; it ends once, as fired or
+// as cancelled; the task ends when all have, or are given up as lost.
 // Not here: the bus's side of the story (run.ts).
 import { Prng } from '../../../base/prng.ts';
 import { checkpoint, type Operation, sleep, type TaskGenerator } from '../../../index.ts';
