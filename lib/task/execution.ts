@@ -11,6 +11,7 @@ import { operationOwner } from '../base/operation_owner.ts';
 import { Suspension, unwinding, type Waitable } from '../base/suspension.ts';
 import { AsyncBodyOperation, guardAwait } from './async_body.ts';
 import { runAsAsync } from './current.ts';
+import { type AnyGenerator, startRecording, stopRecording } from './delegation.ts';
 import { ASYNC_BODY, STARTED, UNWINDING } from './state.ts';
 import { SurvivalTrace } from './survival_trace.ts';
 import type { Task } from './task.ts';
@@ -33,8 +34,6 @@ export interface Execution {
   /** Delivers the cancellation: `finally` blocks run, `catch` blocks do not (S-13). */
   unwind(task: Task): StepCode;
 }
-
-type AnyGenerator = Generator<unknown, unknown, unknown>;
 
 function isGenerator(value: object): value is AnyGenerator {
   const { next, return: end } = value as { next?: unknown; return?: unknown };
@@ -159,31 +158,55 @@ export const generatorExecution: Execution = {
 
   unwind(task) {
     task.word |= UNWINDING;
-    const trace = new SurvivalTrace(undefined);
-    unwinding.trace = trace;
-    try {
-      return taken(task, (task.frame as AnyGenerator).return(undefined));
-    } catch (error) {
-      task.outcomeValue = error;
-      return STEP_THROWN;
-    } finally {
-      unwinding.trace = undefined;
-      trace.keep(task);
-    }
+    return returnBody(task);
   },
 };
 
-function resumeUnwinding(task: Task): StepCode {
+function returnBody(task: Task): StepCode {
   const trace = new SurvivalTrace(task.extras?.leftAt);
   unwinding.trace = trace;
+  startRecording(() => trace.hasLeft);
   try {
-    return taken(task, (task.frame as AnyGenerator).next());
+    return taken(task, (task.frame as AnyGenerator).return(undefined));
   } catch (error) {
     task.outcomeValue = error;
     return STEP_THROWN;
   } finally {
     unwinding.trace = undefined;
+    const returning = stopRecording();
     trace.keep(task);
+    if (returning.length > 1) task.ensureExtras().returning = returning.at(-1);
+    else if (task.extras !== undefined) task.extras.returning = undefined;
+  }
+}
+
+function resumeUnwinding(task: Task): StepCode {
+  const inner = task.extras?.returning;
+  const trace = new SurvivalTrace(task.extras?.leftAt, inner !== undefined);
+  unwinding.trace = trace;
+  let hasThrown = false;
+  try {
+    const result = (inner ?? (task.frame as AnyGenerator)).next();
+    if (inner === undefined || result.done !== true) return taken(task, result);
+  } catch (error) {
+    task.outcomeValue = error;
+    if (inner === undefined) return STEP_THROWN;
+    hasThrown = true;
+  } finally {
+    unwinding.trace = undefined;
+    trace.keep(task);
+  }
+  // The inner generator has ended; those outside of it are at its `yield*` still.
+  task.ensureExtras().returning = undefined;
+  return hasThrown ? throwIntoBody(task, task.outcomeValue) : returnBody(task);
+}
+
+function throwIntoBody(task: Task, error: unknown): StepCode {
+  try {
+    return taken(task, (task.frame as AnyGenerator).throw(error));
+  } catch (thrown) {
+    task.outcomeValue = thrown;
+    return STEP_THROWN;
   }
 }
 

@@ -5,6 +5,7 @@
 // formatting a stack is left to the rare case that return() did not end the body.
 // Not here: when a body is told to return (scheduler/).
 import type { UnwindTrace } from '../base/suspension.ts';
+import { WRAPPER_NAME } from './delegation.ts';
 import { UNWINDING } from './state.ts';
 import type { Task } from './task.ts';
 
@@ -12,19 +13,24 @@ type Callable = (...given: never[]) => unknown;
 
 export class SurvivalTrace implements UnwindTrace {
   readonly #leftAt: string | undefined;
+  readonly #isInner: boolean;
   readonly #left: { stack?: unknown } = {};
   readonly #arrived: { stack?: unknown } = {};
-  #hasLeft = false;
+  hasLeft = false;
   #hasArrived = false;
 
-  /** `leftAt`: where the body was told to return, in a later step. */
-  constructor(leftAt: string | undefined) {
+  /**
+   * `leftAt`: where the body was told to return, in a later step; `isInner`: an inner generator is
+   * driven by itself, without those outside of it.
+   */
+  constructor(leftAt: string | undefined, isInner = false) {
     this.#leftAt = leftAt;
+    this.#isInner = isInner;
   }
 
   left(below: Callable): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
+    if (this.hasLeft) return;
+    this.hasLeft = true;
     capture(this.#left, below);
   }
 
@@ -42,9 +48,12 @@ export class SurvivalTrace implements UnwindTrace {
     const here: { stack?: unknown } = {};
     capture(here, this.keep);
     const ownCount = linesOf(here).length;
-    const leftAt = this.#hasLeft ? chain(this.#left, ownCount) : this.#leftAt;
+    const leftAt = this.hasLeft ? chain(this.#left, ownCount) : this.#leftAt;
     if (leftAt === undefined) return;
-    if (leftAt === chain(this.#arrived, ownCount)) task.word &= ~UNWINDING;
+    const arrivedAt = chain(this.#arrived, ownCount);
+    const isSurvivor =
+      leftAt === arrivedAt || (this.#isInner && leftAt.startsWith(`${arrivedAt}\n`));
+    if (isSurvivor) task.word &= ~UNWINDING;
     task.ensureExtras().leftAt = leftAt;
   }
 }
@@ -67,9 +76,10 @@ function linesOf(holder: { stack?: unknown }): string[] {
   return lines;
 }
 
-/** The chain of bodies, innermost first; without the built-ins between them (next, return). */
+/** The chain of bodies, innermost first; without what is between them (next, return). */
 function chain(holder: { stack?: unknown }, ownCount: number): string {
   const lines = linesOf(holder);
   const bodies = lines.slice(0, lines.length - ownCount);
-  return bodies.filter((line) => !line.endsWith('(<anonymous>)')).join('\n');
+  const isBody = (line: string) => !line.endsWith('(<anonymous>)') && !line.includes(WRAPPER_NAME);
+  return bodies.filter(isBody).join('\n');
 }

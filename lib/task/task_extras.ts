@@ -21,6 +21,8 @@ export class TaskExtras {
   failedChildren: Task<unknown>[] | undefined = undefined;
   /** Where the body was when it was told to return. */
   leftAt: string | undefined = undefined;
+  /** The generator below the body whose `finally` waits while the body returns. */
+  returning: Generator<unknown, unknown, unknown> | undefined = undefined;
   #controller: AbortController | undefined = undefined;
   #feeds: Set<ProgressFeed> | undefined = undefined;
 

@@ -155,13 +155,84 @@ describe('cancellation: delivery', () => {
   });
 
   // As JavaScript has it, a generator whose `finally` has waited ends its `yield*` normally: the
-  // outer one goes on behind it, and masked, although it is cancelled.
-  it.fails('unwinds nested generators whose `finally` waits from the inside out', async () => {
+  // outer one would go on behind it.
+  it('unwinds nested generators whose `finally` waits from the inside out', async () => {
     const { log } = await cancelWaiting(function* (log) {
       yield* nested(log, 2, true);
       log.push('not reached');
     });
     expect(log).toEqual(unwound);
+  });
+
+  it('unwinds the outer ones when an inner `finally` waits and then throws', async () => {
+    const error = new Error('inner');
+    function* inner(log: string[]): TaskGenerator<void> {
+      try {
+        yield* sleep(hour);
+      } finally {
+        yield* sleep(1);
+        log.push('inner');
+        // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+        throw error;
+      }
+    }
+    const { log, task } = await cancelWaiting(function* (log) {
+      try {
+        yield* inner(log);
+        log.push('not reached');
+      } finally {
+        yield* sleep(1);
+        log.push('outer');
+      }
+    });
+    expect(log).toEqual(['inner', 'outer']);
+    expect(task.outcome).toMatchObject({ status: 'failure', error: { error } });
+  });
+
+  it('cancels again an inner generator that waits in `finally` and continues', async () => {
+    function* inner(log: string[]): TaskGenerator<void> {
+      for (let round = 0; round < 3; round++) {
+        try {
+          yield* sleep(hour);
+        } finally {
+          yield* sleep(1);
+          log.push(`finally ${round}`);
+          // biome-ignore lint/correctness/noUnsafeFinally: that is the point.
+          if (round < 2) continue;
+        }
+      }
+    }
+    const { log, task } = await cancelWaiting(function* (log) {
+      yield* inner(log);
+      log.push('not reached');
+    });
+    expect(log).toEqual(['finally 0', 'finally 1', 'finally 2']);
+    expect(task.outcome?.status).toBe('cancelled');
+  });
+
+  it('leaves generators alone that a `finally` block ends for itself', async () => {
+    function* numbers(log: string[]): Generator<number> {
+      try {
+        for (let value = 0; ; value++) yield value;
+      } finally {
+        log.push('numbers ended');
+      }
+    }
+    function* inner(log: string[]): TaskGenerator<void> {
+      try {
+        yield* sleep(hour);
+      } finally {
+        for (const value of numbers(log)) if (value === 2) break;
+        yield* sleep(1);
+        log.push('inner');
+      }
+    }
+    const { log } = await cancelWaiting(function* (log) {
+      yield* inner(log);
+      log.push('not reached');
+    });
+    expect(log).toEqual(['numbers ended', 'inner']);
+    expect(Object.getPrototypeOf(numbers.prototype).return.name).toBe('return');
   });
 
   it('at a checkpoint', async () => {
