@@ -13,7 +13,7 @@ import {
   type StepCode,
   startBody,
 } from '../task/execution.ts';
-import { joinCycle } from '../task/join.ts';
+import { joinCycle } from '../task/join_cycle.ts';
 import { suppress, TaskCancelledError, TaskTrapError, type TrapInfo } from '../task/outcome.ts';
 import {
   ASYNC_BODY,

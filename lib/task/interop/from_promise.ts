@@ -1,6 +1,7 @@
-// fromPromise: a promise as an operation, so that a task can wait for it and be cancelled meanwhile.
-// Owner: the task or caller. Invariants: cancelled at once; what the promise gives later is ignored,
-// and never an unhandled rejection.
+// fromPromise: a promise as an operation, so that a task can wait for it and be cancelled
+// meanwhile.
+// Owner: the task or caller. Invariants: cancelled at once; what the promise gives later is
+// ignored, and never an unhandled rejection.
 // Not here: async bodies as tasks (async_body.ts), stopping what the promise stands for (a promise
 // cannot be stopped: hand `current().signal` to whoever made it).
 import { AbortError, invalidArgType } from '../../base/errors.ts';

@@ -52,6 +52,11 @@ class AllOperation extends GroupOperation<unknown[]> {
     for (const item of new Set(this.items)) item.giveBack();
   }
 
+  /** Each of them has to settle. */
+  override openParts(): Iterable<Operation<unknown>> {
+    return this.items.filter((item) => !item.isSettled);
+  }
+
   override describeWait(): string {
     return `all of ${this.items.length} (${this.openCount} open)`;
   }

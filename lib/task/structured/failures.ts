@@ -1,7 +1,7 @@
 // Failures: what becomes of the errors of tasks and operations that belong together. The first one
 // is the root; what fails by itself beside it is kept; what cancelling brings about is told apart.
-// Owner: one scope, all() or race(). Invariants: one failure is rethrown as it is; several become an
-// AggregateError with the root first; failures of clean-up wrap what was dealt with
+// Owner: one scope, all() or race(). Invariants: one failure is rethrown as it is; several become
+// an AggregateError with the root first; failures of clean-up wrap what was dealt with
 // (SuppressedError), as `using` does it.
 // Not here: who is cancelled when (scope.ts, group_operation.ts).
 import { AbortError } from '../../base/errors.ts';

@@ -3,8 +3,9 @@
 // Owner: the task or caller. Invariants: each item is waited for; a decision is made once.
 // Not here: what decides (all.ts, race.ts).
 import { invalidArgType, outOfRange } from '../../base/errors.ts';
-import { Operation, type OperationWaiter } from '../../base/operation.ts';
+import type { Operation, OperationWaiter } from '../../base/operation.ts';
 import { ownOperation } from '../../base/operation_owner.ts';
+import { CompositeOperation } from '../join_cycle.ts';
 import { spawnOwned } from './body_operation.ts';
 import { checkItem, type Item, operationOf } from './item.ts';
 
@@ -26,7 +27,7 @@ class GroupWaiter implements OperationWaiter {
   }
 }
 
-export abstract class GroupOperation<T> extends Operation<T> {
+export abstract class GroupOperation<T> extends CompositeOperation<T> {
   declare protected readonly items: readonly Operation<unknown>[];
   declare protected openCount: number;
   /** Decided or cancelled: nothing more is wanted of the items. */

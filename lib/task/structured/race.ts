@@ -59,6 +59,11 @@ class RaceOperation extends GroupOperation<unknown> {
     if (this.winner !== undefined) this.winner.giveBack();
   }
 
+  /** One of them is enough. */
+  override openParts(): Iterable<Operation<unknown>> {
+    return [];
+  }
+
   override describeWait(): string {
     return `race of ${this.items.length}`;
   }

@@ -10,6 +10,7 @@ import { ownOperation } from '../../base/operation_owner.ts';
 import type { CommandSink, TaskWatcher } from '../command_sink.ts';
 import { currentTask } from '../current.ts';
 import { joinError } from '../join.ts';
+import { CompositeOperation } from '../join_cycle.ts';
 import { CANCEL_REQUESTED, MASK_UNIT, OBSERVED, stateOf, WAITING } from '../state.ts';
 import { labelOf, type Task } from '../task.ts';
 import type { TaskBody } from '../task_body.ts';
@@ -18,7 +19,7 @@ import { isDeaf } from './body_operation.ts';
 import { Failures, kindOfFailure } from './failures.ts';
 
 /** Settles when the scope has no open tasks. */
-class ScopeJoin extends Operation<void> {
+class ScopeJoin extends CompositeOperation<void> {
   declare private readonly scope: Scope;
   declare private isCancelled: boolean;
   declare private cancelReason: unknown;
@@ -29,6 +30,10 @@ class ScopeJoin extends Operation<void> {
     this.isCancelled = false;
     this.cancelReason = undefined;
     ownOperation(this);
+  }
+
+  override openParts(): Iterable<Task> {
+    return this.scope.openTasks();
   }
 
   scopeEmptied(): void {
@@ -181,8 +186,9 @@ export class Scope implements TaskWatcher, AsyncDisposable {
 
   /**
    * For `await using`: waits for the tasks (cancels them first when the running task has been
-   * cancelled) and rejects with their failure, unless join() has told it. A block that throws cannot
-   * be told from one that ends: call cancel() where that matters, or use the form with a body.
+   * cancelled) and rejects with their failure, unless join() has told it. A block that throws
+   * cannot be told from one that ends: call cancel() where that matters, or use the form with a
+   * body.
    */
   [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true;
@@ -250,6 +256,11 @@ export class Scope implements TaskWatcher, AsyncDisposable {
     this.#failed = task;
     this.failures.add(error);
     this.cancel(error);
+  }
+
+  /** @internal */
+  openTasks(): Iterable<Task> {
+    return this.#open;
   }
 
   /** @internal */

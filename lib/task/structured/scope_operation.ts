@@ -4,14 +4,15 @@
 // Not here: the children (scope.ts).
 import { AbortError } from '../../base/errors.ts';
 import { disposeLate } from '../../base/late_value.ts';
-import { Operation } from '../../base/operation.ts';
+import type { Operation } from '../../base/operation.ts';
 import { ownOperation } from '../../base/operation_owner.ts';
 import { joinError } from '../join.ts';
+import { CompositeOperation } from '../join_cycle.ts';
 import type { Task } from '../task.ts';
 import { checkBody, type TaskBody, type TaskGenerator } from '../task_body.ts';
 import { Scope } from './scope.ts';
 
-class ScopeOperation<T> extends Operation<T> {
+class ScopeOperation<T> extends CompositeOperation<T> {
   declare private readonly scope: Scope;
   declare private readonly body: Task<T>;
   declare private isCancelled: boolean;
@@ -43,6 +44,10 @@ class ScopeOperation<T> extends Operation<T> {
     else this.reject(failures.toError(abort));
   }
 
+  override openParts(): Iterable<Task> {
+    return this.scope.openTasks();
+  }
+
   override cancel(reason?: unknown): void {
     if (this.isSettled || this.isCancelled) return;
     this.isCancelled = true;
@@ -59,9 +64,9 @@ class ScopeOperation<T> extends Operation<T> {
 }
 
 /**
- * Opens a scope: `yield* scope(function* (s) { s.spawn(...); return value; })`, in ordinary code and
- * async bodies `await scope(async (s) => …)`. The body runs as a child task. The scope ends when the
- * body and all that was spawned through it have ended, and gives the body's value.
+ * Opens a scope: `yield* scope(function* (s) { s.spawn(...); return value; })`, in ordinary code
+ * and async bodies `await scope(async (s) => …)`. The body runs as a child task. The scope ends
+ * when the body and all that was spawned through it have ended, and gives the body's value.
  * - A failure of the body or of a task cancels all the others; when they have ended, it is rethrown
  *   as it is. Several: AggregateError, the first one first. Failures of `finally` blocks that the
  *   cancellation ran: SuppressedError. Joining a task and catching its failure does not undo it.

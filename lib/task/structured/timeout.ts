@@ -1,6 +1,7 @@
 // withTimeout(), withDeadline(): at most so long, on the timer wheel of the running task's engine.
-// Owner: the task or caller. Invariants: what is ready costs nothing: no timer, no object; on expiry
-// the target's completion is awaited before the TimeoutError; timers are gone when it has settled.
+// Owner: the task or caller. Invariants: what is ready costs nothing: no timer, no object; on
+// expiry the target's completion is awaited before the TimeoutError; timers are gone when it has
+// settled.
 // Not here: deadlines of tasks (settings.ts), the `timeout` option of operations (io/).
 import { invalidArgType, outOfRange, TimeoutError } from '../../base/errors.ts';
 import { FULFILLED, Operation, type OperationWaiter } from '../../base/operation.ts';
@@ -75,8 +76,8 @@ function limited<T>(item: Item<T>, timers: TimerPort, deadlineMs: number, timeou
 
 /**
  * Waits at most `timeoutMs` milliseconds (0 up; Infinity: no limit). `item`: an operation, a task
- * (its join), a promise, or a body, which becomes a child task with that deadline (the minimum of it
- * and the inherited one). When the time is over, the operation or body is cancelled and its end
+ * (its join), a promise, or a body, which becomes a child task with that deadline (the minimum of
+ * it and the inherited one). When the time is over, the operation or body is cancelled and its end
  * awaited; then it rejects with TimeoutError, and a value that came too late is given back. What is
  * ready is returned as it is.
  * @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE, ERR_ENGINE_NO_TIMER_WHEEL, ERR_ENGINE_LIMIT, what

@@ -124,8 +124,8 @@ function startMasked<T>(item: Operation<T> | TaskBody<T>): MaskedOperation<T> {
  * `yield* uncancellable(function* () {...})`, in an async body `await uncancellable(async () => …)`
  * (all that the body has going on is masked meanwhile). Outside tasks there is nothing to mask.
  * Time limits around it wait for its end.
- * @throws ERR_INVALID_ARG_TYPE; also for a generator function outside generator bodies, which nobody
- * there could drive
+ * @throws ERR_INVALID_ARG_TYPE; also for a generator function outside generator bodies, which
+ * nobody there could drive
  */
 export function uncancellable<T>(body: () => TaskGenerator<T>): Uncancellable<T>;
 export function uncancellable<T>(body: PromiseLike<T> & Operation<T>): Uncancellable<T>;

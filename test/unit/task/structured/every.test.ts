@@ -1,5 +1,6 @@
-// every(): the three overrun policies on virtual time, stalls and clock jumps, the bound on catching
-// up, the counters of its engine, every way to end. Research rows 65 and 67 by their numbers.
+// every(): the three overrun policies on virtual time, stalls and clock jumps, the bound on
+// catching up, the counters of its engine, every way to end. Research rows 65 and 67 by their
+// numbers.
 import { describe, expect, it } from 'vitest';
 import { current, every, sleep, type Task, uncancellable } from '../../../../lib/index.ts';
 import { nextRun } from '../../../../lib/task/every.ts';

@@ -1,5 +1,5 @@
-// withTimeout() and withDeadline(): ready ones cost nothing, expiry waits for the target, bodies have
-// the deadline as their own and pass it on. Virtual time. Not here: the wheel.
+// withTimeout() and withDeadline(): ready ones cost nothing, expiry waits for the target, bodies
+// have the deadline as their own and pass it on. Virtual time. Not here: the wheel.
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { fulfilledOperation, rejectedOperation } from '../../../../lib/base/operation.ts';
 import {

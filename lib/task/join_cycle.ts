@@ -1,0 +1,64 @@
+// Join cycles: tasks that wait for one another in a ring would wait for ever, so whoever closes the
+// ring is trapped, with the ring named. Looked for at each suspension on tasks, never by a watcher.
+// Owner: none. Invariants: the walk is bounded; only waits that end with tasks count (a time limit
+// around them ends by itself, a race by another item).
+// Not here: what follows from one (scheduler/dispatch.ts).
+import { Operation } from '../base/operation.ts';
+import { CompletionOperation } from './join.ts';
+import { stateOf, WAITING } from './state.ts';
+import type { Task } from './task.ts';
+
+/** An operation that settles only when several tasks or operations have: scopes, all(). */
+export abstract class CompositeOperation<T> extends Operation<T> {
+  /** Those that are open. */
+  abstract openParts(): Iterable<Task | Operation<unknown>>;
+}
+
+// Longer chains are looked at no further: where each task waits for the one before it, every new
+// one walks the whole queue (10,000 tasks took seconds without a bound). A longer ring has no name.
+const CHAIN_LENGTH_MAX = 256;
+
+/** The task that it waits for alone, if that is what it does. */
+function targetOf(waitable: unknown): Task | undefined {
+  return waitable instanceof CompletionOperation ? waitable.target : undefined;
+}
+
+/** The tasks that wait for one another in a ring that `task` would close, or undefined. */
+export function joinCycle(task: Task, waitable: unknown): Task[] | undefined {
+  let target = targetOf(waitable);
+  if (target === undefined) {
+    return waitable instanceof CompositeOperation ? ringThrough(task, [], waitable) : undefined;
+  }
+  if (target !== task && stateOf(target.word) !== WAITING) return undefined;
+  for (let length = 1; target !== task; length++) {
+    const { waitingFor }: Task = target;
+    target = targetOf(waitingFor);
+    if (target === undefined) {
+      return waitingFor instanceof CompositeOperation ? ringThrough(task, [], waitable) : undefined;
+    }
+    if (length > CHAIN_LENGTH_MAX) return undefined;
+  }
+  return ringThrough(task, [], waitable);
+}
+
+/** Depth first over all that has to settle; `seen`: tasks that lead nowhere, and the bound. */
+function ringThrough(task: Task, seen: Task[], part: unknown): Task[] | undefined {
+  const target = targetOf(part);
+  if (target !== undefined) return ringThrough(task, seen, target);
+  if (part instanceof CompositeOperation) {
+    for (const each of part.openParts()) {
+      const ring = ringThrough(task, seen, each);
+      if (ring !== undefined || seen.length >= CHAIN_LENGTH_MAX) return ring;
+    }
+    return undefined;
+  }
+  if (part === undefined || part instanceof Operation) return undefined;
+  const next = part as Task;
+  if (next === task) return [task];
+  if (seen.length >= CHAIN_LENGTH_MAX || seen.includes(next)) return undefined;
+  seen.push(next);
+  if (stateOf(next.word) !== WAITING) return undefined;
+  const ring = ringThrough(task, seen, next.waitingFor);
+  // From the one that closes it on, in the order of waiting.
+  return ring === undefined ? undefined : [task, next, ...ring.slice(1)];
+}
