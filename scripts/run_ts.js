@@ -1,10 +1,12 @@
 // Runs a TypeScript entry: `node scripts/run_ts.js <entry.ts> [arguments]`.
 // Node 20 cannot strip types, so the entry is bundled with esbuild into one file below
-// node_modules/.cache/nephrite and imported in this process. Packages stay external.
+// node_modules/.cache/nephrite and imported in this process. Packages stay external; this package's
+// own name, as examples import it, is what its exports say (dist/, which must be built).
 // Invariants: the bundle keeps the folder of its source as `import.meta.url`, so code that looks
 // for files beside itself works; two runs at once never write the same file.
 // Not here: type checking (npm run lint), tests (vitest).
 import { mkdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -41,6 +43,19 @@ const ownUrl = {
   },
 };
 
+// Node finds a package by its own name from within it only, not from below node_modules.
+const requireFromHere = createRequire(import.meta.url);
+/** @type {import('esbuild').Plugin} */
+const ownName = {
+  name: 'own-name',
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^nephrite($|\/)/ }, ({ path }) => ({
+      path: pathToFileURL(requireFromHere.resolve(path)).href,
+      external: true,
+    }));
+  },
+};
+
 await build({
   absWorkingDir: root,
   entryPoints: [entryPath],
@@ -51,7 +66,7 @@ await build({
   target: 'node20.19',
   packages: 'external',
   sourcemap: 'inline',
-  plugins: [ownUrl],
+  plugins: [ownUrl, ownName],
   logLevel: 'warning',
 });
 process.setSourceMapsEnabled(true);

@@ -1,0 +1,33 @@
+// Transparent suspension, as far as generators go: loadConfig() reads like straight code, may suspend
+// the task at the read, and needs nobody to know; only the mark `yield*` is JavaScript's.
+// Run: node --import tsx examples/seed_load_config.ts FILE (or through any bundler for TypeScript).
+import { pathToFileURL } from 'node:url';
+import { readFile } from '../lib/fs.ts';
+import { Runtime, type TaskGenerator } from '../lib/index.ts';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+}
+
+function parseConfig(text: string): Config {
+  const { host, port } = JSON.parse(text) as Record<string, unknown>;
+  if (typeof host !== 'string') throw new TypeError('config: host must be a string');
+  if (typeof port !== 'number') throw new TypeError('config: port must be a number');
+  return { host, port };
+}
+
+/** An error of the read, or of the text, is thrown here and seen by whoever calls. */
+export function* loadConfig(path: string): TaskGenerator<Config> {
+  const data = yield* readFile(path, 'utf8');
+  return parseConfig(data);
+}
+
+export async function main(path: string): Promise<Config> {
+  await using runtime = await Runtime.start();
+  return await runtime.run(loadConfig, path);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  console.log(await main(process.argv[2]));
+}
