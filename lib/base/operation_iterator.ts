@@ -2,19 +2,33 @@
 // Owner: the body that waits. Invariants: yields itself at most once, and only while the operation
 // is pending or the budget is spent; return() never yields.
 // Not here: what the scheduler does with it (scheduler/dispatch.ts).
+
+import { inspect } from 'node:util';
 import { NephriteError } from './errors.ts';
 import { type Operation, PENDING, REJECTED } from './operation.ts';
-import { chargeReductions, Suspension, unwinding } from './suspension.ts';
+import { chargeReductions, type Suspension, unwinding } from './suspension.ts';
 
 /** The iterator behind `yield* op`. Its return() never yields: cancellation is the scheduler's. */
-export class OperationIterator<T> extends Suspension implements Iterator<Suspension, T, unknown> {
+export class OperationIterator<T> implements Suspension, Iterator<Suspension, T, unknown> {
+  // Assigned in the constructor, as in Operation.
+  declare readonly done: false;
+  declare readonly value: Suspension;
   declare readonly waitable: Operation<T>;
   declare private hasYielded: boolean;
 
   constructor(operation: Operation<T>) {
-    super();
+    this.done = false;
+    this.value = this;
     this.waitable = operation;
     this.hasYielded = false;
+  }
+
+  get isSuspension(): true {
+    return true;
+  }
+
+  [inspect.custom](): string {
+    return `Suspension { ${this.waitable.describeWait()} }`;
   }
 
   next(): IteratorResult<Suspension, T> {

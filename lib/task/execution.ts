@@ -8,7 +8,7 @@
 // Not here: what follows from a step (scheduler/).
 import { type Operation, REJECTED } from '../base/operation.ts';
 import { operationOwner } from '../base/operation_owner.ts';
-import { Suspension, unwinding, type Waitable } from '../base/suspension.ts';
+import { isSuspension, unwinding, type Waitable } from '../base/suspension.ts';
 import { AsyncBodyOperation, guardAwait } from './async_body.ts';
 import { runAsAsync } from './current.ts';
 import { type AnyGenerator, startRecording, stopRecording } from './delegation.ts';
@@ -127,8 +127,8 @@ function taken(task: Task, result: IteratorResult<unknown, unknown>): StepCode {
     return STEP_COMPLETED;
   }
   // Through `yield*` the suspension is its own result object; `yield x` makes another.
-  if ((value as unknown) === result && value instanceof Suspension) {
-    const { waitable } = value;
+  if (isSuspension(result)) {
+    const { waitable } = result;
     task.waitingFor = waitable;
     return waitable === undefined || waitable.isSettled ? STEP_PREEMPTED : STEP_SUSPENDED;
   }

@@ -5,17 +5,23 @@
 
 import { outOfRange } from '../base/errors.ts';
 import { operationOwner } from '../base/operation_owner.ts';
-import { chargeReductions, Suspension, UNBOUNDED, unwinding } from '../base/suspension.ts';
+import { chargeReductions, type Suspension, UNBOUNDED, unwinding } from '../base/suspension.ts';
 import { currentAsyncTask } from './current.ts';
 import { TaskCancelledError } from './outcome.ts';
 import { isCancellable } from './state.ts';
 import { labelOf, type Task } from './task.ts';
 
 /** What `yield* checkpoint()` drives and `await checkpoint()` waits for. */
-export class Checkpoint extends Suspension implements PromiseLike<void> {
+export class Checkpoint implements Suspension, PromiseLike<void> {
+  readonly done = false as const;
+  readonly value: Suspension = this;
   readonly waitable = undefined;
   /** @internal */
   mustGiveWay = false;
+
+  get isSuspension(): true {
+    return true;
+  }
 
   [Symbol.iterator](): this {
     return this;
