@@ -1,6 +1,6 @@
 // Transparent suspension, as far as generators go: loadConfig() reads like straight code, may suspend
 // the task at the read, and needs nobody to know; only the mark `yield*` is JavaScript's.
-// Run: node --import tsx examples/seed_load_config.ts FILE (or through any bundler for TypeScript).
+// Run: node scripts/run_ts.js examples/seed_load_config.ts FILE
 import { pathToFileURL } from 'node:url';
 import { readFile } from '../lib/fs.ts';
 import { Runtime, type TaskGenerator } from '../lib/index.ts';
