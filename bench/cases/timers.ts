@@ -1,7 +1,7 @@
 // Timers by the million, armed and then all fired or all cancelled; see subjects/timers.ts.
 // An operation is one timer from arming to its end; `armNs` and `endNs` are the halves, medians
 // over rounds. AbortSignal.timeout does a share of them, since it holds an AbortSignal for each.
-// Not here: sleeping tasks.
+// Not here: sleeping tasks (tasks.ts).
 import {
   type BenchCase,
   type CaseContext,
