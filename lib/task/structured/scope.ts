@@ -56,7 +56,7 @@ class ScopeJoin extends CompositeOperation<void> {
   }
 }
 
-/** The scope among what its opener has going on: it is cancelled when the opener is or has ended. */
+/** The scope among what its opener has going on: cancelled when the opener is or has ended. */
 class ScopeGuard extends Operation<void> {
   declare private readonly scope: Scope;
 
@@ -170,7 +170,7 @@ export class Scope implements TaskWatcher, AsyncDisposable {
     if (isCancelled) this.cancel(running.extras?.cancelReason);
   }
 
-  /** Cancels every task of the scope, now and later; no failure. Sticky: the first reason counts. */
+  /** Cancels every task of the scope, now and later; no failure. The first reason counts. */
   cancel(reason?: unknown): void {
     if (this.#isCancelled) return;
     this.#isCancelled = true;

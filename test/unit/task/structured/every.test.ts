@@ -11,7 +11,7 @@ useRuntime();
 type Overrun = 'drift' | 'skip' | 'queue';
 const now = (): number => test.rt.clock.now();
 
-/** When the first `count` runs began, with work of workMs(run) each, and when the last had ended. */
+/** When the first `count` runs began, with work of workMs(run) each, and when the last ended. */
 async function runs(
   count: number,
   periodMs: number,
