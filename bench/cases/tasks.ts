@@ -146,8 +146,8 @@ export const sleepersCase = tasksCase({
   work: 'sleepers',
   subjects: ['nephrite', TIMEOUT_SUBJECT],
   fixedOps: ({ sizes }) => sizes.timerCount ?? 0,
-  // What is measured is memory, and each round takes the time that all sleep.
-  sizes: () => ({ rounds: 1 }),
+  // What is measured is memory: one round in a fresh process, nothing left of a run before it.
+  sizes: () => ({ rounds: 1, warmUpMs: 0 }),
   expected: sumOfChildren,
   values: peakMiB,
   note: () => 'ops/s: spawned until all sleep',

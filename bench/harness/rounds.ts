@@ -66,6 +66,7 @@ export async function runRounds(plan: WorkloadPlan, context: CaseContext): Promi
     context.progress(`${plan.name}: verify`);
     for (const runner of runners) {
       await attempt(runner, () => verifyOnce(plan, base, context, runner));
+      if (context.sizes.warmUpMs === 0) continue;
       await attempt(runner, (run) => warmUp(plan, base, context, runner, run));
     }
     for (let round = 0; round < context.sizes.rounds; round++) {
