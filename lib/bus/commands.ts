@@ -36,6 +36,7 @@ export const OP_PREEMPT = 65;
 export const OP_COMPLETE = 66;
 export const OP_EXPIRE = 67;
 export const OP_PARK = 68;
+export const OP_GO_ON = 69;
 
 /** Why a task gave way. */
 export const PREEMPT_REDUCTIONS = 0;
@@ -146,6 +147,13 @@ export const COMMANDS: readonly CommandDefinition[] = [
     subcodes: ['idle'],
     arguments: [],
     what: 'Nothing is runnable: the thread returns to its event loop.',
+  },
+  {
+    opcode: OP_GO_ON,
+    name: 'go on',
+    subcodes: ['async'],
+    arguments: ['count'],
+    what: 'Async bodies at a checkpoint get their turn.',
   },
 ];
 

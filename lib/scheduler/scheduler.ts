@@ -268,6 +268,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
     if (this.#givingWay.length === 0) return;
     const turns = this.#givingWay;
     this.#givingWay = [];
+    if (this.bus.taps.isOpen) this.bus.trace(commands.OP_GO_ON, 0, 0, turns.length);
     for (const turn of turns) turn.resolveWith();
   }
 

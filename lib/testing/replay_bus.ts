@@ -5,7 +5,7 @@
 // has not, the task waits unseen, and goes on in the middle of its recorded slice.
 // Not here: what makes I/O, timers and turns happen (replay_host.ts).
 
-import type { Operation } from '../base/operation.ts';
+import { ManualOperation, type Operation } from '../base/operation.ts';
 import * as commands from '../bus/commands.ts';
 import type { SchedulerPort } from '../bus/scheduler_port.ts';
 import { IoOperation } from '../io/io_operation.ts';
@@ -38,6 +38,8 @@ export class ReplayBus extends TestBus {
   /** Open operations of the running task when its slice began. */
   #ownedBefore: unknown;
   #expiredCount = 0;
+  /** Async bodies at a checkpoint. */
+  #givingWay: ManualOperation<void>[] = [];
 
   constructor(
     port: SchedulerPort,
@@ -103,11 +105,16 @@ export class ReplayBus extends TestBus {
         const count = Number(next.detail);
         if (this.#expiredCount < count) return;
         this.#expiredCount -= count;
+      } else if (next.opcode === commands.OP_GO_ON) {
+        const count = Number(next.detail);
+        if (this.#givingWay.length < count) return;
+        for (const turn of this.#givingWay.splice(0, count)) turn.resolveWith();
       } else if (next.opcode !== commands.OP_PARK && !script.takeEarly()) {
         break;
       }
       this.#pass();
     }
+    if (script.isOver) for (const turn of this.#givingWay.splice(0)) turn.resolveWith();
     this.#releaseWake();
   }
 
@@ -122,6 +129,7 @@ export class ReplayBus extends TestBus {
 
   #diverge(came: PlainEvent | undefined): void {
     this.#script.diverged(came);
+    for (const turn of this.#givingWay.splice(0)) turn.resolveWith();
     const held = [...this.#held.values()];
     this.#held.clear();
     for (const task of held) super.wake(task);
@@ -146,6 +154,15 @@ export class ReplayBus extends TestBus {
     this.#passOwn();
     if (script.isOver || script.isNext(commands.OP_WAKE, task.id)) super.wake(task);
     else this.#held.set(task.id, task);
+  }
+
+  override giveWay(): PromiseLike<void> {
+    if (this.#script.isOver) return super.giveWay();
+    this.trace(commands.OP_RESUME, 0, 0, undefined);
+    const turn = new ManualOperation<void>();
+    this.#givingWay.push(turn);
+    this.#passOwn();
+    return turn;
   }
 
   override wait(task: Task, waitable: Operation<unknown>): void {

@@ -9,12 +9,16 @@ import type { Clock } from '../time/timer_port.ts';
 import { type Duration, parseDuration } from './duration.ts';
 
 const NS_PER_MS = 1e6;
+// Of one instant, before it counts as time.
+const DUE_MAX = 1000;
 // Last of its instant.
 const LAST = Infinity;
 
 export class TestClock implements Clock, DeadlineSource {
   /** @internal */
   readonly virtual = new VirtualClock();
+  #dueAtNs = -1;
+  #dueCount = 0;
   /** Timers make the clock move. @internal */
   isDrivenByTimers: boolean;
 
@@ -65,11 +69,21 @@ export class TestClock implements Clock, DeadlineSource {
     return () => this.virtual.cancel(event);
   }
 
-  /** @internal */
+  /** What is due already does not wait for the clock to move. @internal */
   at(timeMs: number, call: () => void): VirtualEvent {
+    const { virtual } = this;
     // Never early, though the product is rounded.
-    const delayNs = Math.max(1, Math.ceil(timeMs * NS_PER_MS - this.virtual.nowNs));
-    if (this.isDrivenByTimers) return this.virtual.schedule(delayNs, 0, call);
-    return this.virtual.scheduleIdle(delayNs, 0, call);
+    const delayNs = Math.ceil(timeMs * NS_PER_MS - virtual.nowNs);
+    if (delayNs <= 0) return virtual.schedule(this.#isDueForever() ? 1 : 0, 0, call);
+    if (this.isDrivenByTimers) return virtual.schedule(delayNs, 0, call);
+    return virtual.scheduleIdle(delayNs, 0, call);
+  }
+
+  /** Somebody arms what is due again and again: time must go on. */
+  #isDueForever(): boolean {
+    const { nowNs } = this.virtual;
+    this.#dueCount = nowNs === this.#dueAtNs ? this.#dueCount + 1 : 0;
+    this.#dueAtNs = nowNs;
+    return this.#dueCount > DUE_MAX;
   }
 }

@@ -114,11 +114,11 @@ export async function runProgram(rt: Runtime, steps: Program): Promise<string[]>
   }
 
   const outcome = await rt.with({ engine: 'programs' }).spawn(body, steps).settled();
-  log.push(JSON.stringify(outcome, (_, value) => (value instanceof Error ? String(value) : value)));
   await rt.close();
   // Failures that nobody joined are reported by the next turn of the event loop.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
+  log.push(JSON.stringify(outcome, (_, value) => (value instanceof Error ? String(value) : value)));
   return log;
 }
 

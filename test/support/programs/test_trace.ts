@@ -13,13 +13,13 @@ export async function traceOf(seed: number, folder: string): Promise<string> {
   rt.bus.tap((event) => lines.push(JSON.stringify(event)));
   rt.onUnhandled((error) => lines.push(`unhandled ${String((error as Error).message)}`));
   const token = waitToken<void>();
-  rt.spawn(async function late() {
+  rt.spawn(async function traceLate() {
     await sleep(3);
     await token.wait();
   });
-  const main = rt.run(function* main() {
+  const main = rt.run(function* traceMain() {
     const children = Array.from({ length: 6 }, (_, at) =>
-      spawn(function* child() {
+      spawn(function* traceChild() {
         const path = `${folder}/${at}`;
         yield* sleep(at % 3);
         for (let round = 0; round < 3; round++) {
