@@ -4,6 +4,7 @@
 // Not here: which outcome it is (dispatch.ts).
 import { invariant } from '../base/assert.ts';
 import { abandonOwned } from '../task/async_body.ts';
+import { forgetEnded } from '../task/family.ts';
 import type { CompletionOperation } from '../task/join.ts';
 import type { Outcome } from '../task/outcome.ts';
 import { COMPLETED, completed, OBSERVED, stateOf } from '../task/state.ts';
@@ -31,6 +32,8 @@ export function completeTask(task: Task, status: Outcome<unknown>['status']): bo
   tellJoins(task);
   if (trace !== undefined) traceCompleted(trace);
   const isFailed = status === 'failure' || status === 'trap';
+  // Of a failure the parent itself must be known: it decides when the failure is reported.
+  if (!isFailed) forgetEnded(task);
   return isFailed && (task.word & OBSERVED) === 0;
 }
 

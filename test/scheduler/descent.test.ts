@@ -1,0 +1,75 @@
+// Descent: who was spawned by whom is known while it matters, and forgotten after that: chains of
+// tasks that spawn their successors must not grow without end. Not here: scopes.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { checkpoint, sleep, spawn, type Task, waitToken } from '../../lib/index.ts';
+import type { TaskGenerator } from '../../lib/task/task_body.ts';
+import { tick, until, useLab } from './lab.ts';
+
+const lab = useLab();
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+describe('descent', () => {
+  it('a task that spawns its successor and ends leaves nothing behind', async () => {
+    let count = 0;
+    let isStopped = false;
+    function successor(): void {
+      count++;
+      if (!isStopped) spawn(successor);
+    }
+    lab.rt.spawn(successor);
+    await until(() => count > 20_000);
+    collect();
+    const before = [count, process.memoryUsage().heapUsed];
+    await until(() => count > before[0] + 100_000);
+    collect();
+    const grown = process.memoryUsage().heapUsed - before[1];
+    isStopped = true;
+    // 220 bytes each when every one keeps the one before it: 22 MB.
+    expect(grown).toBeLessThan(4_000_000);
+  });
+
+  it('a living ancestor may cancel a descendant whose parent has ended', async () => {
+    const without = lab.rt.with({ capabilities: { cancelOthers: false } });
+    const never = waitToken();
+    let grandchild: Task<void> | undefined;
+    const ancestor = without.spawn(function* () {
+      const child = spawn(() => {
+        spawn(() => {
+          grandchild = spawn(function* (): TaskGenerator<void> {
+            yield* never.wait();
+          });
+        });
+      });
+      yield* child.join();
+      while (grandchild?.state !== 'waiting') yield* checkpoint(10_000);
+      return grandchild.cancel('from above');
+    });
+    expect(await ancestor.join()).toBe(true);
+    expect(await grandchild?.settled()).toEqual({ status: 'cancelled', reason: 'from above' });
+  });
+
+  it('a failure whose parent has ended is reported at once, not kept by those above', async () => {
+    const gate = waitToken();
+    const error = new Error('orphan');
+    const above = lab.rt.spawn(function* () {
+      const parent = spawn(() => {
+        spawn(function* (): TaskGenerator<void> {
+          yield* sleep(1);
+          throw error;
+        });
+      });
+      yield* parent.join();
+      yield* gate.wait();
+    });
+    await until(() => lab.unhandled.length > 0);
+    expect(lab.unhandled).toEqual([error]);
+    expect(above.state).toBe('waiting');
+    gate.wake();
+    await above.join();
+    await tick();
+    expect(lab.unhandled).toEqual([error]);
+  });
+});
