@@ -51,9 +51,14 @@ function tellJoins(task: Task): void {
   }
 }
 
+// A parent that joins its children late has few; a server that spawns one for each request and joins
+// none runs for months.
+const FAILED_CHILDREN_MAX = 256;
+
 /**
  * A failure without an observer: kept for the parent as long as it runs (it may join later, as in
- * `first = spawn(...); b = load(); first.join()`); returns it when nobody is left who could.
+ * `first = spawn(...); b = load(); first.join()`). Returns the one to report: this one when nobody is
+ * left who could join it, the oldest one when the parent has too many.
  */
 export function unobservedFailure(task: Task): Task | undefined {
   const { parent } = task;
@@ -61,5 +66,9 @@ export function unobservedFailure(task: Task): Task | undefined {
   const extras = parent.ensureExtras();
   extras.failedChildren ??= [];
   extras.failedChildren.push(task);
-  return undefined;
+  if (extras.failedChildren.length <= FAILED_CHILDREN_MAX) return undefined;
+  // Those that were joined in the meantime are nobody's concern.
+  extras.failedChildren = extras.failedChildren.filter(({ word }) => (word & OBSERVED) === 0);
+  if (extras.failedChildren.length < FAILED_CHILDREN_MAX) return undefined;
+  return extras.failedChildren.shift();
 }

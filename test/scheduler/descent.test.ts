@@ -73,3 +73,48 @@ describe('descent', () => {
     expect(lab.unhandled).toEqual([error]);
   });
 });
+
+describe('failures of children that nobody joins', () => {
+  it('of a parent that runs for ever, are reported all the same', async () => {
+    const gate = waitToken();
+    const count = 1000;
+    const parent = lab.rt.spawn(function* () {
+      for (let index = 0; index < count; index++) {
+        spawn(() => {
+          throw index;
+        });
+        yield* checkpoint(10_000);
+      }
+      yield* gate.wait();
+    });
+    await until(() => parent.state === 'waiting');
+    await tick();
+    await tick();
+    const kept = parent.extras?.failedChildren?.length ?? 0;
+    expect(kept).toBeLessThanOrEqual(256);
+    expect(new Set(lab.unhandled).size).toBe(count - kept);
+    expect(lab.unhandled.length).toBe(count - kept);
+    gate.wake();
+    await parent.join();
+    await until(() => lab.unhandled.length >= count);
+    await tick();
+    expect(lab.unhandled.length, 'each once').toBe(count);
+    expect(new Set(lab.unhandled).size).toBe(count);
+  });
+
+  it('are forgotten when they were joined late', async () => {
+    const parent: Task<number> = lab.rt.spawn(function* (): TaskGenerator<number> {
+      for (let index = 0; index < 2000; index++) {
+        const child = spawn(() => {
+          throw index;
+        });
+        yield* checkpoint(10_000);
+        yield* child.settled();
+      }
+      return parent.extras?.failedChildren?.length ?? 0;
+    });
+    expect(await parent.join()).toBeLessThanOrEqual(256);
+    await tick();
+    expect(lab.unhandled).toEqual([]);
+  });
+});
