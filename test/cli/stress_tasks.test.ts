@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-const SHORT = ['--duration', '300ms'];
+const SHORT = ['--duration', '300ms', '--ramp', '0'];
 
 async function runJson(...words: string[]): Promise<LoadResult> {
   const result = await runCli(['stress', ...words, ...SHORT, '--json', '--quiet']);

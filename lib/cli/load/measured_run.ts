@@ -10,27 +10,53 @@ import type { Recorder } from './recorder.ts';
 const SAMPLES_MAX = 600;
 const SAMPLE_MS_MIN = 250;
 
-/** Runs `work`, which returns how many operations never completed. */
+/** What is measured, and for how long. */
+export interface Stretch {
+  readonly recorder: Recorder;
+  readonly totals: RoundTotals;
+  /** Load that is not measured, before the rest. */
+  readonly rampMs: number;
+  readonly durationMs: number;
+  /** System calls of this thread so far; null where nobody counts. */
+  readonly systemCalls: () => number | null;
+}
+
+/** Runs `work`, which returns how many operations never completed; it lasts ramp and duration. */
 export async function measure(
-  { recorder, totals }: { readonly recorder: Recorder; readonly totals: RoundTotals },
-  durationMs: number,
+  stretch: Stretch,
   work: (startMs: number) => PromiseLike<number>,
 ): Promise<void> {
-  const cpuBefore = process.cpuUsage();
-  const switchesBefore = contextSwitches();
+  const { recorder, totals, rampMs, durationMs, systemCalls } = stretch;
+  const counts = () => ({
+    nowMs: performance.now(),
+    cpu: process.cpuUsage(),
+    switches: contextSwitches(),
+    calls: systemCalls(),
+  });
   const startMs = performance.now();
+  let before = counts();
   recorder.startPhase(startMs);
   const sampleMs = Math.max(SAMPLE_MS_MIN, durationMs / SAMPLES_MAX);
   const sampler = setInterval(() => recorder.sample(performance.now()), sampleMs);
+  const ramp = setTimeout(() => {
+    before = counts();
+    recorder.restart(before.nowMs);
+    sampler.refresh();
+  }, rampMs);
+  if (rampMs === 0) clearTimeout(ramp);
   try {
     totals.unfinished += await work(startMs);
   } finally {
     clearInterval(sampler);
+    clearTimeout(ramp);
   }
-  const endMs = performance.now();
-  recorder.endPhase(endMs);
-  const { user, system } = process.cpuUsage(cpuBefore);
-  totals.cpuUs += user + system;
-  totals.contextSwitches = (totals.contextSwitches ?? 0) + contextSwitches() - switchesBefore;
-  totals.roundRates.push((recorder.operations / (endMs - startMs)) * 1e3);
+  const after = counts();
+  recorder.endPhase(after.nowMs);
+  const { user, system } = after.cpu;
+  totals.cpuUs += user + system - before.cpu.user - before.cpu.system;
+  totals.contextSwitches = (totals.contextSwitches ?? 0) + after.switches - before.switches;
+  if (before.calls !== null && after.calls !== null) {
+    totals.systemCalls = (totals.systemCalls ?? 0) + after.calls - before.calls;
+  }
+  totals.roundRates.push((recorder.operations / (after.nowMs - before.nowMs)) * 1e3);
 }

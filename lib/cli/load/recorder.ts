@@ -79,6 +79,20 @@ export class Recorder {
     this.#elapsedBeforeMs += nowMs - this.#phaseStartMs;
   }
 
+  /** Ends a warm-up in the middle of the load: what was found wrong stays, how fast it was does not. */
+  restart(nowMs: number): void {
+    this.total.reset();
+    this.#interval.reset();
+    this.#byKind.fill(0);
+    this.samples.length = 0;
+    this.operations = 0;
+    this.bytes = 0;
+    this.#sampledOperations = 0;
+    this.#sampledBytes = 0;
+    this.#sampledErrors = this.errors;
+    this.startPhase(nowMs);
+  }
+
   /** Measured milliseconds of all finished phases. */
   get elapsedMs(): number {
     return this.#elapsedBeforeMs;

@@ -10,6 +10,7 @@ import {
   HTML_OPTION,
   JSON_OPTION,
   QUIET_OPTION,
+  RAMP_OPTION,
   SEED_OPTION,
 } from './shared_options.ts';
 import { TASKS_COMMAND } from './tasks/option_table.ts';
@@ -80,13 +81,7 @@ export const STRESS_COMMAND: CommandSpec = {
       defaultText: '10s',
       summary: 'measured time (500ms, 10s, 2m); with --against, for each subject',
     },
-    {
-      name: 'ramp',
-      kind: 'value',
-      placeholder: 'TIME',
-      defaultText: '500ms',
-      summary: 'warm-up before measuring, checked but not counted',
-    },
+    RAMP_OPTION,
     {
       name: 'rate',
       kind: 'value',

@@ -47,3 +47,11 @@ export const BACKEND_OPTION: OptionSpec = {
   defaultText: 'the best that works; or NEPHRITE_BACKEND',
   summary: 'io_uring, epoll or node; a named backend is never replaced silently',
 };
+
+export const RAMP_OPTION: OptionSpec = {
+  name: 'ramp',
+  kind: 'value',
+  placeholder: 'TIME',
+  defaultText: '500ms',
+  summary: 'warm-up before measuring, checked but not counted',
+};

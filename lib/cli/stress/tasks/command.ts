@@ -57,21 +57,16 @@ async function runTasks(
     const forget = options.isVerified ? ledger.follow(runtime) : () => undefined;
     progress?.onStart(folder.path);
     progress?.onRound(shown, 0, 1);
-    const callsBefore = subject.systemCalls();
-    await measure({ recorder, totals }, options.durationMs, (startMs) =>
+    const { systemCalls } = subject;
+    await measure({ ...options, recorder, totals, systemCalls }, (startMs) =>
       runTrees(
         options,
         stop,
-        (number) => {
-          const plan = drawTree(options, number);
-          return startTree(runtime, { ledger, file }, plan).settled();
-        },
+        (number) => startTree(runtime, { ledger, file }, drawTree(options, number)).settled(),
         ledger,
         startMs,
       ),
     );
-    const callsAfter = subject.systemCalls();
-    if (callsBefore !== null && callsAfter !== null) totals.systemCalls = callsAfter - callsBefore;
     progress?.onRoundEnd();
     ledger.close(runtime);
     forget();
@@ -100,7 +95,7 @@ async function runTrees(
   ledger: Ledger,
   startMs: number,
 ): Promise<number> {
-  const endMs = startMs + options.durationMs;
+  const endMs = startMs + options.rampMs + options.durationMs;
   let started = 0;
   const lane = async (): Promise<void> => {
     while (!stop.isStopped && performance.now() < endMs) await runTree(started++);
@@ -108,7 +103,7 @@ async function runTrees(
   const lanes = Array.from({ length: options.depth }, lane);
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, options.durationMs + DRAIN_MS_MAX);
+    timer = setTimeout(resolve, endMs - startMs + DRAIN_MS_MAX);
   });
   await Promise.race([Promise.all(lanes), expired]);
   clearTimeout(timer);
@@ -120,7 +115,7 @@ function headlineOf(options: TasksOptions): Headline {
     `${formatCount(options.depth)} trees in flight`,
     `${options.levels} levels of 1 to ${options.fanout} children`,
     `leaves ${describeMix(options.mix)}`,
-    formatDuration(options.durationMs),
+    `${formatDuration(options.durationMs)} after ${formatDuration(options.rampMs)} of warm-up`,
     options.isVerified ? 'followed on the bus' : 'not followed on the bus',
     `seed ${options.seed}`,
   ].join(', ');

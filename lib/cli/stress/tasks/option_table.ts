@@ -7,6 +7,7 @@ import {
   HTML_OPTION,
   JSON_OPTION,
   QUIET_OPTION,
+  RAMP_OPTION,
   SEED_OPTION,
 } from '../shared_options.ts';
 import { DEFAULT_MIX, describeMix } from './mix.ts';
@@ -61,6 +62,7 @@ export const TASKS_COMMAND: CommandSpec = {
       defaultText: '10s',
       summary: 'time during which trees are started (500ms, 10s, 2m)',
     },
+    RAMP_OPTION,
     {
       name: 'verify',
       kind: 'flag',

@@ -26,6 +26,8 @@ export interface TasksOptions extends OutputOptions {
   readonly levels: number;
   readonly fanout: number;
   readonly durationMs: number;
+  /** Load before that, checked but not measured. */
+  readonly rampMs: number;
   readonly isVerified: boolean;
   readonly seed: number;
   readonly dir: string;
@@ -42,6 +44,7 @@ export function readTasksOptions(parsed: ParsedArguments): TasksOptions {
     levels: integer(parsed, 'levels', 0, 8) ?? 3,
     fanout: integer(parsed, 'fanout', 1, 64) ?? 5,
     durationMs: duration(parsed, 'duration', 100) ?? 10_000,
+    rampMs: duration(parsed, 'ramp', 0) ?? 500,
     isVerified: flagOf(parsed, 'verify', true),
     seed: readSeed(parsed),
     dir: resolve(textOf(parsed, 'dir') ?? tmpdir()),

@@ -35,7 +35,7 @@ async function runTimers(
   progress: Progress | null,
 ): Promise<Finished> {
   const startedAt = new Date();
-  const { backend, why } = createNephriteSubject(options.backend, 1);
+  const { backend, why, systemCalls } = createNephriteSubject(options.backend, 1);
   const recorder = new Recorder(TIMER_KINDS);
   const measured = {
     ...{ name: 'timers', backend, why, recorder, totals: createTotals() },
@@ -50,7 +50,7 @@ async function runTimers(
     });
     progress?.start();
     progress?.onRound(measured, 0, 1);
-    await measure(measured, options.durationMs, (startMs) =>
+    await measure({ ...measured, ...options, systemCalls }, (startMs) =>
       runtime.spawn((sinceMs: number) => load.run(sinceMs), startMs).join(),
     );
     progress?.onRoundEnd();
@@ -80,7 +80,7 @@ function headlineOf(options: TimersOptions): Headline {
     `${formatCount(options.depth)} armed at a time`,
     ...(rate === null ? [] : [`${formatCount(rate)} armed a second at most`]),
     `${options.cancelPercent} % cancelled`,
-    formatDuration(options.durationMs),
+    `${formatDuration(options.durationMs)} after ${formatDuration(options.rampMs)} of warm-up`,
     `seed ${options.seed}`,
   ].join(', ');
   const latency = 'latency is lateness: from the time a timer was due to the call of its waiter';
@@ -88,6 +88,7 @@ function headlineOf(options: TimersOptions): Headline {
 }
 
 function plainOptions(options: TimersOptions): Record<string, string | number | null> {
-  const { delays, depth, cancelPercent, ratePerSecond, durationMs, seed, backend } = options;
-  return { delays, depth, cancelPercent, ratePerSecond, durationMs, seed, backend };
+  const { delays, depth, cancelPercent, ratePerSecond, seed, backend } = options;
+  const { durationMs, rampMs } = options;
+  return { delays, depth, cancelPercent, ratePerSecond, durationMs, rampMs, seed, backend };
 }

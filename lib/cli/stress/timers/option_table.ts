@@ -6,6 +6,7 @@ import {
   HTML_OPTION,
   JSON_OPTION,
   QUIET_OPTION,
+  RAMP_OPTION,
   SEED_OPTION,
 } from '../shared_options.ts';
 
@@ -58,6 +59,7 @@ export const TIMERS_COMMAND: CommandSpec = {
       defaultText: '10s',
       summary: 'time during which timers are armed (500ms, 10s, 2m)',
     },
+    RAMP_OPTION,
     SEED_OPTION,
     BACKEND_OPTION,
     {

@@ -29,6 +29,8 @@ export interface TimersOptions extends OutputOptions {
   /** Timers armed per second; null: as many as fit. */
   readonly ratePerSecond: number | null;
   readonly durationMs: number;
+  /** Load before that, checked but not measured. */
+  readonly rampMs: number;
   readonly seed: number;
   readonly backend: BackendName | null;
   readonly conditions: readonly Condition[];
@@ -45,6 +47,7 @@ export function readTimersOptions(parsed: ParsedArguments): TimersOptions {
     ratePerSecond:
       rate === undefined ? null : parseInteger('rate', rate, { min: 1, max: 1e7 }, true),
     durationMs: duration(parsed, 'duration', 100) ?? 10_000,
+    rampMs: duration(parsed, 'ramp', 0) ?? 500,
     seed: readSeed(parsed),
     backend: readBackend(parsed),
     conditions: readConditions(parsed, ['mib', 'syscalls', 'ratio']),

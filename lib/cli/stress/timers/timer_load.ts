@@ -53,7 +53,7 @@ export class TimerLoad {
 
   /** The body of the task. Returns how many timers were lost. */
   *run(startMs: number): TaskGenerator<number> {
-    this.#endMs = startMs + this.#options.durationMs;
+    this.#endMs = startMs + this.#options.rampMs + this.#options.durationMs;
     while (!this.#stop.isStopped && performance.now() < this.#endMs) {
       const changes = this.#armSome(startMs) + this.#cancelSome();
       if (changes > 0) yield* checkpoint(WHOLE_BUDGET);
