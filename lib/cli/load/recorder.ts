@@ -79,7 +79,7 @@ export class Recorder {
     this.#elapsedBeforeMs += nowMs - this.#phaseStartMs;
   }
 
-  /** Ends a warm-up in the middle of the load: what was found wrong stays, how fast it was does not. */
+  /** Ends a warm-up in mid-load: what was found wrong stays, how fast it was does not. */
   restart(nowMs: number): void {
     this.total.reset();
     this.#interval.reset();
