@@ -1,5 +1,5 @@
-// Transparent suspension, as far as generators go: loadConfig() reads like straight code, may suspend
-// the task at the read, and needs nobody to know; only the mark `yield*` is JavaScript's.
+// Transparent suspension, as far as generators go: loadConfig() reads like straight code and may
+// suspend the task at the read; only the mark `yield*` is JavaScript's.
 // Run: node scripts/run_ts.js examples/seed_load_config.ts FILE
 import { pathToFileURL } from 'node:url';
 import { readFile } from '../lib/fs.ts';
@@ -7,14 +7,14 @@ import { Runtime, type TaskGenerator } from '../lib/index.ts';
 
 export interface Config {
   readonly host: string;
-  readonly port: number;
+  readonly workers: number;
 }
 
 function parseConfig(text: string): Config {
-  const { host, port } = JSON.parse(text) as Record<string, unknown>;
+  const { host, workers } = JSON.parse(text) as Record<string, unknown>;
   if (typeof host !== 'string') throw new TypeError('config: host must be a string');
-  if (typeof port !== 'number') throw new TypeError('config: port must be a number');
-  return { host, port };
+  if (typeof workers !== 'number') throw new TypeError('config: workers must be a number');
+  return { host, workers };
 }
 
 /** An error of the read, or of the text, is thrown here and seen by whoever calls. */

@@ -1,5 +1,5 @@
-// Explicit parallelism: suspension creates no task, spawn does. Both files are read at the same time;
-// `first` may fail before anybody joins it, and the failure is thrown at the join.
+// Explicit parallelism: suspension creates no task, spawn does. Both files are read at the same
+// time; `first` may fail before anybody joins it, and the failure is thrown at the join.
 // Run: node scripts/run_ts.js examples/seed_spawn_join.ts FILE FILE
 import { pathToFileURL } from 'node:url';
 import { readFile } from '../lib/fs.ts';

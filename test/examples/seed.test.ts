@@ -18,7 +18,7 @@ const file = (name: string, text: string): string => {
   writeFileSync(path, text);
   return path;
 };
-const config = file('config.json', '{"host":"localhost","port":8080}');
+const config = file('config.json', '{"host":"localhost","workers":8}');
 const [a, b] = [file('a', 'text of a'), file('b', 'text of b')];
 const missing = join(folder, 'missing');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,11 +31,11 @@ function run(example: string, ...args: string[]): string {
 
 describe('loadConfig (3.4)', () => {
   it('gives the config, in a task of its own and as part of another', async () => {
-    expect(await mainConfig(config)).toEqual({ host: 'localhost', port: 8080 });
-    const port = await lab.rt.run(function* () {
-      return (yield* loadConfig(config)).port;
+    expect(await mainConfig(config)).toEqual({ host: 'localhost', workers: 8 });
+    const workers = await lab.rt.run(function* () {
+      return (yield* loadConfig(config)).workers;
     });
-    expect(port).toBe(8080);
+    expect(workers).toBe(8);
   });
 
   it('throws what the read or the parser throws, where it is called', async () => {

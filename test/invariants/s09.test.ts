@@ -12,7 +12,7 @@ import { useLab } from '../scheduler/lab.ts';
 const lab = useLab();
 const folder = mkdtempSync(join(tmpdir(), 'nephrite-s09-'));
 const path = join(folder, 'config.json');
-writeFileSync(path, '{"port":80}');
+writeFileSync(path, '{"workers":8}');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('S-9: calls that suspend need no async element and no colour', () => {
@@ -21,6 +21,6 @@ describe('S-9: calls that suspend need no async element and no colour', () => {
       const data = fs.readFile(from, 'utf8');
       return JSON.parse(data as unknown as string);
     }
-    expect(await lab.rt.run(loadConfig, path)).toEqual({ port: 80 });
+    expect(await lab.rt.run(loadConfig, path)).toEqual({ workers: 8 });
   });
 });

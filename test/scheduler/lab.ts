@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { Runtime } from '../../lib/runtime.ts';
 import type { Outcome } from '../../lib/task/outcome.ts';
 import type { Task } from '../../lib/task/task.ts';
+import type { TaskGenerator } from '../../lib/task/task_body.ts';
 
 export interface Lab {
   rt: Runtime;
@@ -66,3 +67,17 @@ export const statusOf = async (task: Task<unknown>): Promise<string> =>
   (await task.settled()).status;
 
 export const descriptorCount = (): number => readdirSync('/proc/self/fd').length;
+
+/** Cancels a body while it waits, and gives what became of it. */
+export async function cancelWhileWaiting(
+  { rt }: Lab,
+  body: (log: string[]) => TaskGenerator<unknown>,
+  reason?: unknown,
+): Promise<{ log: string[]; task: Task<unknown> }> {
+  const log: string[] = [];
+  const task = rt.spawn(body, log);
+  await until(() => task.state === 'waiting');
+  expect(task.cancel(reason)).toBe(true);
+  await task.settled();
+  return { log, task };
+}
