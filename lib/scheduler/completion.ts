@@ -12,8 +12,8 @@ import type { Task } from '../task/task.ts';
 import { taskTracing, traceCompleted, traceCompletion } from '../task/tracing.ts';
 
 /**
- * Writes the outcome, whose value is in place, and tells everybody. Returns whether somebody is owed
- * a report of a failure.
+ * Writes the outcome, whose value is in place, and tells everybody. Returns whether somebody is
+ * owed a report of a failure.
  */
 export function completeTask(task: Task, status: Outcome<unknown>['status']): boolean {
   invariant(task.outcomeStatus === undefined, 'one outcome', task.outcomeStatus, status);
@@ -51,14 +51,14 @@ function tellJoins(task: Task): void {
   }
 }
 
-// A parent that joins its children late has few; a server that spawns one for each request and joins
-// none runs for months.
+// A parent that joins its children late has few; a server that spawns one for each request and
+// joins none runs for months.
 const FAILED_CHILDREN_MAX = 256;
 
 /**
  * A failure without an observer: kept for the parent as long as it runs (it may join later, as in
- * `first = spawn(...); b = load(); first.join()`). Returns the one to report: this one when nobody is
- * left who could join it, the oldest one when the parent has too many.
+ * `first = spawn(...); b = load(); first.join()`). Returns the one to report: this one when nobody
+ * is left who could join it, the oldest one when the parent has too many.
  */
 export function unobservedFailure(task: Task): Task | undefined {
   const { parent } = task;

@@ -25,7 +25,10 @@ import {
 } from '../task/state.ts';
 import { labelOf, type Task } from '../task/task.ts';
 
-/** How a slice ended. Success, failure, trap and cancelled: the task is over, with task.outcomeValue. */
+/**
+ * How a slice ended. Success, failure, trap and cancelled: the task is over, with
+ * task.outcomeValue.
+ */
 export const SLICE_WAITS = 0;
 export const SLICE_GIVES_WAY = 1;
 export const SLICE_SUCCESS = 2;
@@ -50,7 +53,8 @@ export function runSlice(task: Task): Slice {
       if (task.extras?.trap !== undefined) return abandoned(task, task.extras.trap);
       code = trapped(task, cycleTrap(cycle));
     } else if (code === STEP_PREEMPTED) {
-      // A settled operation that it is at is delivered in its next slice, unless it is cancelled now.
+      // A settled operation that it is at is delivered in its next slice, unless it is cancelled
+      // now.
       if (isDelivered || !isCancellable(task.word)) return SLICE_GIVES_WAY;
       isDelivered = true;
       (task.waitingFor as Operation<unknown> | undefined)?.giveBack();

@@ -2,8 +2,8 @@
 // children (last in, first out: depth first keeps a tree of a million tasks small), and the queue
 // of woken, yielded and outside tasks (first in, first out).
 // Owner: its scheduler. Invariants: intrusive links, no allocation; a task is in at most one place;
-// run-next is taken at most three times in a row, the queue gets every eighth turn, and old children
-// move to it, so that neither ping-pong nor a flood of children starves anybody.
+// run-next is taken at most three times in a row, the queue gets every eighth turn, and old
+// children move to it, so that neither ping-pong nor a flood of children starves anybody.
 // Not here: budgets (scheduler.ts), other workers.
 import type { Task } from '../task/task.ts';
 

@@ -17,7 +17,9 @@ const original = prototype.return;
 let chain: AnyGenerator[] = [];
 let hasArrived = (): boolean => true;
 
-/** The name of the wrapper in stacks; a method, since those keep their names in a minified build. */
+/**
+ * The name of the wrapper in stacks; a method, since those keep their names in a minified build.
+ */
 export const WRAPPER_NAME = 'nephriteReturn';
 
 const wrapper = {

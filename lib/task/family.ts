@@ -12,7 +12,9 @@ export function isDescendant(task: Task, ancestor: Task): boolean {
   return false;
 }
 
-/** The task has ended: of its ancestors only those that live can still ask for their descendants. */
+/**
+ * The task has ended: of its ancestors only those that live can still ask for their descendants.
+ */
 export function forgetEnded(task: Task): void {
   let { parent } = task;
   while (parent !== undefined && stateOf(parent.word) === COMPLETED) parent = parent.parent;

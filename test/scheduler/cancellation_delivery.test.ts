@@ -1,5 +1,6 @@
-// Rules of cancellation in generator bodies, by name: when and where it is delivered, what masks it,
-// and what becomes of values that come too late. Owner: none. Method: as cancellation_rules.test.ts.
+// Rules of cancellation in generator bodies, by name: when and where it is delivered, what masks
+// it, and what becomes of values that come too late. Owner: none. Method: as
+// cancellation_rules.test.ts.
 // Not here: races by the hundred thousand (cancellation_races.test.ts).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

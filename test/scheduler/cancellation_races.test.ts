@@ -1,6 +1,6 @@
-// Races of cancellation: a hundred thousand tasks that sleep, join, read files, hold and want mutexes,
-// give way, and are cancelled at points of the seed, many times at once. Each must have exactly one
-// outcome; afterwards no timer, no descriptor, no lock and no task may be left.
+// Races of cancellation: a hundred thousand tasks that sleep, join, read files, hold and want
+// mutexes, give way, and are cancelled at points of the seed, many times at once. Each must have
+// exactly one outcome; afterwards no timer, no descriptor, no lock and no task may be left.
 // Not here: what a single cancel does (cancellation_rules.test.ts).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -86,7 +86,9 @@ function* body(work: Work): TaskGenerator<unknown> {
   }
 }
 
-/** Spawns and cancels: some at once, some after a turn or more, some twice; in the end everybody. */
+/**
+ * Spawns and cancels: some at once, some after a turn or more, some twice; in the end everybody.
+ */
 async function storm(below: (limit: number) => number, kinds: Work[]): Promise<void> {
   let alive: Task<unknown>[] = [];
   const cancel = (task: Task<unknown>, reason: unknown): void => {

@@ -1,6 +1,6 @@
 // Scheduler lab: a runtime per test, its turns as the test sees them, and the check that nothing is
-// left of it. Owner: one test file. Invariants: no sleeps for synchronisation: a test waits for turns
-// of the event loop or for outcomes; failures that nobody joins are collected, not lost.
+// left of it. Owner: one test file. Invariants: no sleeps for synchronisation: a test waits for
+// turns of the event loop or for outcomes; failures that nobody joins are collected, not lost.
 // Not here: what is tested.
 import { readdirSync } from 'node:fs';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';

@@ -1,7 +1,8 @@
-// Model of tasks: random programs of spawn, join, sleep, checkpoint, cancel, throw, send and receive,
-// run on the real runtime and on the test runtime, against a reference that knows the rules only:
-// which outcome follows from the program and from who was cancelled, and what must happen before
-// what. fast-check shrinks what fails and prints the seed. Not here: orders beyond those (fairness).
+// Model of tasks: random programs of spawn, join, sleep, checkpoint, cancel, throw, send and
+// receive, run on the real runtime and on the test runtime, against a reference that knows the
+// rules only: which outcome follows from the program and from who was cancelled, and what must
+// happen before what. fast-check shrinks what fails and prints the seed. Not here: orders beyond
+// those (fairness).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

@@ -1,7 +1,7 @@
 // State matrix: each state of a task x each thing that can happen to it, twice each: what the call
 // says, which state follows, one outcome and no second one, and a runtime that ends with nothing.
-// Method: one body that stands in the wanted state until finish() lets it go on; the table `statusOf`
-// says what becomes of it. Not here: the rules of cancellation by name, async bodies.
+// Method: one body that stands in the wanted state until finish() lets it go on; the table
+// `statusOf` says what becomes of it. Not here: the rules of cancellation by name, async bodies.
 import { describe, expect, it } from 'vitest';
 import { checkpoint, spawn, TaskCancelledError, waitToken } from '../../lib/index.ts';
 import type { Outcome } from '../../lib/task/outcome.ts';

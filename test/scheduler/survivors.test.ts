@@ -1,5 +1,5 @@
-// Bodies that survive: `finally { continue }` in all its shapes must neither hang the thread nor lose
-// the cancellation; and `finally` blocks that only look like it must be left alone.
+// Bodies that survive: `finally { continue }` in all its shapes must neither hang the thread nor
+// lose the cancellation; and `finally` blocks that only look like it must be left alone.
 // Not here: the rules of cancellation by name (cancellation_rules.test.ts).
 import { describe, expect, it } from 'vitest';
 import { checkpoint, type Operation, sleep, waitToken } from '../../lib/index.ts';
