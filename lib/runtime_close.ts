@@ -3,6 +3,7 @@
 // report; no task starts once closing has begun.
 
 import { NephriteError } from './base/errors.ts';
+import { OP_CLOSE } from './bus/commands.ts';
 import type { Parts } from './runtime_parts.ts';
 import { labelOf, type Task } from './task/task.ts';
 
@@ -51,6 +52,7 @@ export async function closeScheduler(
 ): Promise<CloseReport> {
   const { scheduler } = parts;
   scheduler.isClosed = true;
+  if (parts.bus.taps.isOpen) parts.bus.trace(OP_CLOSE, 0, 0, undefined);
   const there: Task[] = scheduler.live.all();
   if (await untilIdle(parts, onIdle, deadlineMs)) {
     return { drained: there.length, cancelled: 0, abandoned: [] };

@@ -37,6 +37,7 @@ export const OP_COMPLETE = 66;
 export const OP_EXPIRE = 67;
 export const OP_PARK = 68;
 export const OP_GO_ON = 69;
+export const OP_CLOSE = 70;
 
 /** Why a task gave way. */
 export const PREEMPT_REDUCTIONS = 0;
@@ -154,6 +155,13 @@ export const COMMANDS: readonly CommandDefinition[] = [
     subcodes: ['async'],
     arguments: ['count'],
     what: 'Async bodies at a checkpoint get their turn.',
+  },
+  {
+    opcode: OP_CLOSE,
+    name: 'close',
+    subcodes: ['begin'],
+    arguments: [],
+    what: 'The runtime takes no more tasks.',
   },
 ];
 

@@ -38,6 +38,8 @@ export class ReplayBus extends TestBus {
   /** Open operations of the running task when its slice began. */
   #ownedBefore: unknown;
   #expiredCount = 0;
+  /** Begins to close the runtime. */
+  #close: (() => void) | undefined;
   /** Async bodies at a checkpoint. */
   #givingWay: ManualOperation<void>[] = [];
 
@@ -114,6 +116,7 @@ export class ReplayBus extends TestBus {
       }
       this.#pass();
     }
+    if (script.isOver || script.isNext(commands.OP_CLOSE, 0)) this.closeNow();
     if (script.isOver) for (const turn of this.#givingWay.splice(0)) turn.resolveWith();
     this.#releaseWake();
   }
@@ -154,6 +157,19 @@ export class ReplayBus extends TestBus {
     this.#passOwn();
     if (script.isOver || script.isNext(commands.OP_WAKE, task.id)) super.wake(task);
     else this.#held.set(task.id, task);
+  }
+
+  /** Calls `close` when the record has come to it. */
+  closeInTime(close: () => void): void {
+    this.#close = close;
+    this.#passOwn();
+  }
+
+  /** Nothing that the record waits for can come any more. */
+  closeNow(): void {
+    const close = this.#close;
+    this.#close = undefined;
+    close?.();
   }
 
   override giveWay(): PromiseLike<void> {

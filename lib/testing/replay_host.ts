@@ -22,6 +22,8 @@ import { TestHost } from './test_host.ts';
 const STEP_NS = 1000;
 // Turns of the event loop in which the program may react before the next thing is made to happen.
 const SETTLE_TURNS = 4;
+// The record knows the time at the begin of a turn; timers fire a little later in it.
+const EXPIRY_MS = 2;
 // More than a slice has steps.
 const NO_CLOCK = 2 ** 30;
 
@@ -161,8 +163,7 @@ export class ReplayHost extends TestHost {
     const isTimer = next?.source === 'expiry' || next?.opcode === commands.OP_EXPIRE;
     const wantsIo = this.#io.thread.isBusy;
     if (deadlineMs !== Infinity && (isTimer || next === undefined) && !this.bus.hasUnseen) {
-      this.#clock.reach(deadlineMs);
-      this.scheduler.turn();
+      this.#fireTimers(deadlineMs);
     } else if (wantsIo) {
       this.#isStepping = true;
       this.#io.pump();
@@ -170,7 +171,28 @@ export class ReplayHost extends TestHost {
       this.#isStepping = false;
       this.poke();
     } else {
+      this.bus.closeNow();
       this.#deadlines.shift()?.();
     }
+  }
+
+  /**
+   * The next timer, and those that fired with it: async bodies go on after all of them, as they did
+   * when the record was made.
+   */
+  #fireTimers(firstMs: number): void {
+    let deadlineMs = firstMs;
+    do {
+      this.#clock.reach(deadlineMs);
+      this.scheduler.turn();
+      deadlineMs = this.scheduler.nextDeadlineMs();
+    } while (deadlineMs <= this.#expiryEndMs());
+  }
+
+  /** Until when timers fire in the expiry that the record is in. */
+  #expiryEndMs(): number {
+    const { next } = this.#script;
+    const isExpiry = next?.source === 'expiry' || next?.opcode === commands.OP_EXPIRE;
+    return isExpiry && next !== undefined ? next.atMs + EXPIRY_MS : -Infinity;
   }
 }

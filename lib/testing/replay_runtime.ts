@@ -28,6 +28,8 @@ import { VerifyBus } from './verify_bus.ts';
 
 interface Replay {
   readonly script: ReplayScript;
+  /** Settles when the record has come to the close of the runtime. */
+  untilClose(): Promise<void> | undefined;
   /** The run is over. */
   ended(): void;
 }
@@ -35,6 +37,7 @@ interface Replay {
 class ReplayRuntime extends TestRuntime {
   static override readonly name: string = 'TestRuntime';
   readonly #replay: Replay;
+  #closing: Promise<CloseReport> | undefined;
 
   constructor(world: TestWorld, seed: number, replay: Replay) {
     super(world, seed, undefined);
@@ -65,7 +68,13 @@ class ReplayRuntime extends TestRuntime {
     if (found !== undefined) throw found;
   }
 
-  override async close(options?: CloseOptions): Promise<CloseReport> {
+  override close(options?: CloseOptions): Promise<CloseReport> {
+    this.#closing ??= this.#closeInTime(options);
+    return this.#closing;
+  }
+
+  async #closeInTime(options: CloseOptions | undefined): Promise<CloseReport> {
+    await this.#replay.untilClose();
     const report = await super.close(options);
     this.#replay.ended();
     this.#throwDivergence();
@@ -106,7 +115,7 @@ function makeVerified(options: TestOptions, recording: Recording, seed: number):
   const ended = (): void => {
     if (!script.isOver) script.diverged(undefined);
   };
-  runtime = new ReplayRuntime(world, seed, { script, ended });
+  runtime = new ReplayRuntime(world, seed, { script, ended, untilClose: () => undefined });
   return runtime;
 }
 
@@ -145,7 +154,12 @@ function makeDriven(options: TestOptions, recording: Recording): TestRuntime {
     );
     for (const config of checked.engines) parts.scheduler.engines.register(config);
     const world = { parts, clock, io, driveTimers: () => host.driveTimers() };
-    runtime = new ReplayRuntime(world, 0, { script, ended: () => host.bus.ended() });
+    const untilClose = (): Promise<void> =>
+      new Promise((resolve) => {
+        host.bus.closeInTime(resolve);
+        host.poke();
+      });
+    runtime = new ReplayRuntime(world, 0, { script, untilClose, ended: () => host.bus.ended() });
     return runtime;
   } catch (error) {
     io.close();

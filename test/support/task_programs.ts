@@ -42,6 +42,17 @@ const { program } = fc.letrec<{ program: Program; step: Step }>((tie) => ({
 /** Programs of up to six steps a task, nested. */
 export const programs: fc.Arbitrary<Program> = program;
 
+/** Whether async bodies spawn nothing: when they do, the order of ids is that of JavaScript. */
+export function isReplayable(steps: Program): boolean {
+  return steps.every((step) => {
+    if (step.do === 'guard') return isReplayable(step.steps);
+    if (step.do !== 'spawn') return true;
+    return step.isAsync
+      ? step.steps.every((inner) => inner.do !== 'spawn')
+      : isReplayable(step.steps);
+  });
+}
+
 export const REDUCTION_LIMIT = 100;
 
 /** Runs the program; what its tasks saw, in order. */
@@ -51,7 +62,9 @@ export async function runProgram(rt: Runtime, steps: Program): Promise<string[]>
     const task = current();
     log.push(`${task.id}: ${text}`);
   };
-  rt.onUnhandled((error, task) => log.push(`unhandled of ${task.id}: ${String(error)}`));
+  // When they are reported is the event loop's affair.
+  const reports: string[] = [];
+  rt.onUnhandled((error, task) => reports.push(`unhandled of ${task.id}: ${String(error)}`));
 
   function* body(list: Program): Generator<never, string, never> {
     const children: Task<unknown>[] = [];
@@ -118,6 +131,7 @@ export async function runProgram(rt: Runtime, steps: Program): Promise<string[]>
   // Failures that nobody joined are reported by the next turn of the event loop.
   await new Promise(setImmediate);
   await new Promise(setImmediate);
+  log.push(...reports.sort());
   log.push(JSON.stringify(outcome, (_, value) => (value instanceof Error ? String(value) : value)));
   return log;
 }
