@@ -54,15 +54,15 @@ are added, none is given a second meaning.
 ## Commands
 
 Each has two lowerings that mean the same: a method of \`rt.bus\`, and the generic entry
-\`rt.bus.execute({ opcode, subcode, arguments })\` (at once) or \`rt.bus.submit(...)\` (in the next turn).
-The capability is the one that the issuing task needs; code outside of tasks has the runtime's own.
+\`rt.bus.execute({ opcode, subcode, arguments })\` (at once) or \`rt.bus.submit(...)\` (in the next
+turn). The capability is the one that the issuing task needs; code outside of tasks has the runtime's own.
 
 ${table(submitted)}
 
 ## Decisions
 
-What the scheduler decides itself. They cannot be submitted (ERR_COMMAND_UNKNOWN); \`rt.bus.tap()\` shows
-them, so that a recorded run can be replayed.
+What the scheduler decides itself. They cannot be submitted (ERR_COMMAND_UNKNOWN);
+\`rt.bus.tap()\` shows them, so that a recorded run can be replayed.
 
 ${table(decided)}
 `;

@@ -1,7 +1,7 @@
 // The generic lowering: { opcode, subcode, arguments } to the method of the bus that means the same
-// (seed 1, 5.2). Owner: none. Invariants: an entry is read once and checked whole before anything is
-// done; forged tasks and tokens are told by identity, never by shape; what only the end of a slice
-// may do (wait, yield) is refused to everybody else.
+// (seed 1, 5.2). Owner: none. Invariants: an entry is read once and checked whole before anything
+// is done; forged tasks and tokens are told by identity, never by shape; what only the end of a
+// slice may do (wait, yield) is refused to everybody else.
 // Not here: the commands' ids (commands.ts), a bus that does everything this way
 // (generic_lowering.ts).
 import { invalidArgType, invalidArgValue, NephriteError } from '../base/errors.ts';

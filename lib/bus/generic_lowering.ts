@@ -1,7 +1,7 @@
 // GenericLowering: a bus whose methods all go through entries { opcode, subcode, arguments }, as
-// they would when commands cross threads; it means the same as the direct one, which the tests show.
-// Owner: as RuntimeBus. Invariants: a method makes an entry, the entry is carried out by the direct
-// method of the class above. Not here: what entries are checked for (generic_entry.ts).
+// they would when commands cross threads; it means the same as the direct one, which the tests
+// show. Owner: as RuntimeBus. Invariants: a method makes an entry, the entry is carried out by the
+// direct method of the class above. Not here: what entries are checked for (generic_entry.ts).
 import type { Operation } from '../base/operation.ts';
 import type { TaskSettings } from '../task/command_sink.ts';
 import { currentTask } from '../task/current.ts';

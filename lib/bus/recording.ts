@@ -35,7 +35,7 @@ export interface Recording {
 
 const TOKEN = /\btoken (\d+)/g;
 
-/** Numbers wait tokens in the order in which they are seen: the thread's numbers differ each time. */
+/** Numbers wait tokens as they are first seen: the thread's numbers differ each time. */
 export class PlainDetails {
   readonly #tokens = new Map<string, number>();
 

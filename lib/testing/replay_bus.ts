@@ -1,8 +1,8 @@
 // ReplayBus: the bus of a replay. Every command and decision is compared with the record, written
 // out as recorded, and held back where it came early.
-// Owner: one replaying runtime. Invariants: a wake waits until the record has it; parks and expiries
-// are the record's own. Where the record did not wait because I/O had settled by then, and here it
-// has not, the task waits unseen, and goes on in the middle of its recorded slice.
+// Owner: one replaying runtime. Invariants: a wake waits until the record has it; parks and
+// expiries are the record's own. Where the record did not wait because I/O had settled by then, and
+// here it has not, the task waits unseen, and goes on in the middle of its recorded slice.
 // Not here: what makes I/O, timers and turns happen (replay_host.ts).
 
 import { ManualOperation, type Operation } from '../base/operation.ts';

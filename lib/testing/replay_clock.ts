@@ -1,6 +1,6 @@
 // ReplayClock: the time of a replay, which is that of the record.
-// Owner: one replaying runtime. Invariants: never decreases; never reaches a timer before the record
-// says that it has fired. Not here: the clock of the simulated I/O, which only orders it.
+// Owner: one replaying runtime. Invariants: never decreases; never reaches a timer before the
+// record says that it has fired. Not here: the clock of the simulated I/O, which only orders it.
 import { NephriteError } from '../base/errors.ts';
 import { TestClock } from './test_clock.ts';
 

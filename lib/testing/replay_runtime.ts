@@ -74,7 +74,9 @@ class ReplayRuntime extends TestRuntime {
   }
 
   async #closeInTime(options: CloseOptions | undefined): Promise<CloseReport> {
-    await this.#replay.untilClose();
+    const turn = this.#replay.untilClose();
+    // Not even a microtask where the seed decides.
+    if (turn !== undefined) await turn;
     const report = await super.close(options);
     this.#replay.ended();
     this.#throwDivergence();

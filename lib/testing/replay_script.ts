@@ -1,6 +1,6 @@
 // ReplayScript: a recording with a place in it: what must come next, and what came too early.
-// Owner: one replaying runtime. Invariants: the place only moves forward; every event that it passes
-// is written out as it was recorded; the first difference is kept and ends the comparison.
+// Owner: one replaying runtime. Invariants: the place only moves forward; every event that it
+// passes is written out as it was recorded; the first difference is kept and ends the comparison.
 // Not here: what makes events happen (replay_host.ts), who compares (replay_bus.ts).
 import { NephriteError } from '../base/errors.ts';
 import * as commands from '../bus/commands.ts';

@@ -1,7 +1,7 @@
-// SimulatedIo: the poller of one test runtime (simulated over a real backend), and whose poller this
-// thread's I/O goes to. Async bodies run in microtasks after a turn and outside code runs whenever
-// it likes, so while test runtimes are open the whole thread is simulated: inside a turn by the
-// runtime whose turn it is, otherwise by the one opened last.
+// SimulatedIo: the poller of one test runtime (simulated over a real backend), and whose poller
+// this thread's I/O goes to. Async bodies run in microtasks after a turn and outside code runs
+// whenever it likes, so while test runtimes are open the whole thread is simulated: inside a turn
+// by the runtime whose turn it is, otherwise by the one opened last.
 // Owner: one test runtime; the list of the open ones is module state of the thread.
 // Invariants: when the last one is closed, the thread has the poller that it had before.
 // Not here: faults and delays (backend/simulated/), time (test_clock.ts).

@@ -1,8 +1,9 @@
 // TestClock: virtual time as a test runtime's tasks and its user see it.
-// Owner: one test runtime. Invariants: starts at 0; moves from event to event, never while something
-// is runnable, in the hands of the real backend, or reacting. It moves by itself only for what is
-// under way (I/O, tasks that compute without a pause); timers make it move when `advance()` lets it
-// or `autoAdvance` is on. Not here: the events themselves (backend/simulated/virtual_clock.ts).
+// Owner: one test runtime. Invariants: starts at 0; moves from event to event, never while
+// something is runnable, in the hands of the real backend, or reacting. It moves by itself only for
+// what is under way (I/O, tasks that compute without a pause); timers make it move when `advance()`
+// lets it or `autoAdvance` is on. Not here: the events themselves
+// (backend/simulated/virtual_clock.ts).
 import { VirtualClock, type VirtualEvent } from '../backend/simulated/virtual_clock.ts';
 import type { DeadlineSource } from '../time/deadlines.ts';
 import type { Clock } from '../time/timer_port.ts';

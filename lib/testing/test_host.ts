@@ -2,9 +2,9 @@
 // an order that real time has no part in.
 // Owner: one test runtime. Invariants: while a turn is armed or running the clock stands still, so
 // what is runnable runs before anything later happens; turns come from setImmediate, after the
-// microtasks of async bodies and of those who joined; a run of TURNS_MAX turns without a step of the
-// clock, and a turn of SLICES_MAX slices, cost TURN_MS of virtual time, so that nobody who spins
-// stops the clock. Not here: which task runs (seeded_run_queue.ts), replay (replay_host.ts).
+// microtasks of async bodies and of those who joined; a run of TURNS_MAX turns without a step of
+// the clock, and a turn of SLICES_MAX slices, cost TURN_MS of virtual time, so that nobody who
+// spins stops the clock. Not here: which task runs (seeded_run_queue.ts), replay (replay_host.ts).
 
 import type { VirtualEvent } from '../backend/simulated/virtual_clock.ts';
 import { ALL_CAPABILITIES, type Capabilities, fileAuthorityOf } from '../bus/capabilities.ts';

@@ -55,6 +55,21 @@ export function isReplayable(steps: Program): boolean {
 
 export const REDUCTION_LIMIT = 100;
 
+/** What is done to a child. */
+function* withChild(what: string, child: Task<unknown> | undefined, note: (text: string) => void) {
+  if (child === undefined) return;
+  if (what === 'cancel') note(`cancel ${child.id} ${child.cancel('parent')}`);
+  else if (what === 'query') note(`query ${child.id} ${child.cancellationRequested}`);
+  else if (what === 'settled') note(`settled ${JSON.stringify(yield* child.settled())}`);
+  else {
+    try {
+      note(`joined ${String(yield* child.join())}`);
+    } catch (error) {
+      note(`join failed ${String(error)}`);
+    }
+  }
+}
+
 /** Runs the program; what its tasks saw, in order. */
 export async function runProgram(rt: Runtime, steps: Program): Promise<string[]> {
   const log: string[] = [];
@@ -96,24 +111,10 @@ export async function runProgram(rt: Runtime, steps: Program): Promise<string[]>
         case 'return':
           return 'returned';
         default:
-          yield* withChild(step.do, children[step.child]) as Iterable<never>;
+          yield* withChild(step.do, children[step.child], note) as Iterable<never>;
       }
     }
     return 'end';
-  }
-
-  function* withChild(what: string, child: Task<unknown> | undefined) {
-    if (child === undefined) return;
-    if (what === 'cancel') note(`cancel ${child.id} ${child.cancel('parent')}`);
-    else if (what === 'query') note(`query ${child.id} ${child.cancellationRequested}`);
-    else if (what === 'settled') note(`settled ${JSON.stringify(yield* child.settled())}`);
-    else {
-      try {
-        note(`joined ${String(yield* child.join())}`);
-      } catch (error) {
-        note(`join failed ${String(error)}`);
-      }
-    }
   }
 
   async function asyncBody(list: Program): Promise<string> {

@@ -1,4 +1,5 @@
 // The table of commands: ids are unique, named once, and the page in docs/ is made from it.
+// Not here: what commands do (lowerings.test.ts), entries (entries.test.ts).
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

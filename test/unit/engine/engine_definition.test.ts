@@ -1,4 +1,5 @@
 // defineEngine: what is refused, what is filled in, and that nothing of it changes afterwards.
+// Not here: engines at work (engine_limits.test.ts).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

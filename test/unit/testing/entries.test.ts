@@ -1,4 +1,5 @@
 // What is loaded with what: the library never loads the test runtime or the simulation.
+// Method: what esbuild bundles for each entry.
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../../support/root.ts';

@@ -172,7 +172,7 @@ describe('record and replay', () => {
         await base(rt);
         await rt.run(function* extra() {});
       },
-      /was recorded as the end of the run; now came spawn \(local\) of task 3 /,
+      /was recorded as close \(begin\); now came spawn \(local\) of task 3 /,
     ],
     ['nothing at all', async () => {}, /^event 1 was recorded as spawn .*; now came nothing more$/],
   ];
