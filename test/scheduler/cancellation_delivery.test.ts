@@ -315,7 +315,6 @@ describe('cancellation: masks', () => {
 
 describe('cancellation: what comes too late', () => {
   it('a file that is opened all the same is closed', async () => {
-    // The poller's own descriptors are there before we count.
     await fs.stat(path);
     const before = descriptorCount();
     const tasks = Array.from({ length: 200 }, () =>
