@@ -5,7 +5,7 @@
 import { invalidArgType, invalidArgValue } from '../base/errors.ts';
 import { COMMANDS_VERSION, commandOf, OP_WAIT } from './commands.ts';
 
-/** Where an event came from: a turn of the scheduler, a timer that fired in it, or outside of it. */
+/** Where an event came from: a turn of the scheduler, a timer that fired in it, or outside. */
 export type EventSource = 'turn' | 'expiry' | 'outside';
 
 export interface RecordedEvent {
