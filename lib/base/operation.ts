@@ -9,7 +9,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { type InspectOptions, inspect } from 'node:util';
 import { invariant } from './assert.ts';
 import { disposeLate } from './late_value.ts';
-import { OperationIterator } from './operation_iterator.ts';
+import { OperationIterator, type OperationSuspension } from './operation_iterator.ts';
 import { type OperationOwner, operationOwner } from './operation_owner.ts';
 import type { Waitable } from './suspension.ts';
 
@@ -251,7 +251,7 @@ export class Operation<T> implements Promise<T>, Waitable {
   }
 
   /** For `yield* op` in a task: yields itself as the wait condition unless it has settled. */
-  [Symbol.iterator](): OperationIterator<T> {
+  [Symbol.iterator](): OperationSuspension<T> {
     return new OperationIterator<T>(this);
   }
 }

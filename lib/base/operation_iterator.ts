@@ -2,14 +2,28 @@
 // Owner: the body that waits. Invariants: yields itself at most once, and only while the operation
 // is pending or the budget is spent; return() never yields.
 // Not here: what the scheduler does with it (scheduler/dispatch.ts).
-
 import { inspect } from 'node:util';
 import { NephriteError } from './errors.ts';
 import { type Operation, PENDING, REJECTED } from './operation.ts';
 import { chargeReductions, type Suspension, unwinding } from './suspension.ts';
 
+/** What drives a `yield* operation`: its own suspension. */
+export interface OperationSuspension<T> extends Suspension, Iterator<Suspension, T, unknown> {
+  next(): IteratorResult<Suspension, T>;
+  return(value: T): IteratorResult<Suspension, T>;
+  throw(error: unknown): IteratorResult<Suspension, T>;
+}
+
+/** Somebody who is no scheduler drives a body. */
+export function foreignDriver(): NephriteError {
+  return new NephriteError(
+    'ERR_FOREIGN_YIELD',
+    'resumed before the operation had settled: `yield*` an operation inside a task only',
+  );
+}
+
 /** The iterator behind `yield* op`. Its return() never yields: cancellation is the scheduler's. */
-export class OperationIterator<T> implements Suspension, Iterator<Suspension, T, unknown> {
+export class OperationIterator<T> implements OperationSuspension<T> {
   // Assigned in the constructor, as in Operation.
   declare readonly done: false;
   declare readonly value: Suspension;
@@ -35,10 +49,7 @@ export class OperationIterator<T> implements Suspension, Iterator<Suspension, T,
     const operation = this.waitable;
     if (operation.state === PENDING) {
       if (this.hasYielded) {
-        throw new NephriteError(
-          'ERR_FOREIGN_YIELD',
-          'resumed before the operation had settled: `yield*` an operation inside a task only',
-        );
+        throw foreignDriver();
       }
       this.hasYielded = true;
       unwinding.trace?.arrived(this.next);

@@ -5,7 +5,6 @@
 import { invariant } from '../base/assert.ts';
 import { abandonOwned } from '../task/async_body.ts';
 import { forgetEnded } from '../task/family.ts';
-import type { CompletionOperation } from '../task/join.ts';
 import type { Outcome } from '../task/outcome.ts';
 import { COMPLETED, completed, OBSERVED, stateOf } from '../task/state.ts';
 import type { Task } from '../task/task.ts';
@@ -16,14 +15,28 @@ import { taskTracing, traceCompleted, traceCompletion } from '../task/tracing.ts
  * owed a report of a failure.
  */
 export function completeTask(task: Task, status: Outcome<unknown>['status']): boolean {
-  invariant(task.outcomeStatus === undefined, 'one outcome', task.outcomeStatus, status);
+  if (task.outcomeStatus !== undefined) {
+    invariant(false, 'one outcome', task.outcomeStatus, status);
+  }
   task.word = completed(task.word);
   task.outcomeStatus = status;
   task.frame = undefined;
-  task.execution = undefined;
   task.waitingFor = undefined;
-  task.context = undefined;
+  if (task.extras !== undefined || task.firstOwned !== undefined || taskTracing.isActive) {
+    completeRest(task);
+  } else if (task.firstJoin !== undefined) {
+    tellJoins(task);
+  }
   task.args = undefined;
+  task.context = undefined;
+  if (status === 'failure' || status === 'trap') return (task.word & OBSERVED) === 0;
+  // Of a failure the parent itself must be known: it decides when the failure is reported.
+  if (task.parent !== undefined) forgetEnded(task);
+  return false;
+}
+
+/** What few tasks have. */
+function completeRest(task: Task): void {
   if (task.firstOwned !== undefined) abandonOwned(task);
   const { extras } = task;
   if (extras !== undefined) extras.completed();
@@ -31,22 +44,19 @@ export function completeTask(task: Task, status: Outcome<unknown>['status']): bo
   extras?.watcher?.taskCompleted(task);
   tellJoins(task);
   if (trace !== undefined) traceCompleted(trace);
-  const isFailed = status === 'failure' || status === 'trap';
-  // Of a failure the parent itself must be known: it decides when the failure is reported.
-  if (!isFailed) forgetEnded(task);
-  return isFailed && (task.word & OBSERVED) === 0;
 }
 
 function tellJoins(task: Task): void {
-  for (;;) {
-    const join: CompletionOperation<unknown> | undefined = task.firstJoin;
-    if (join === undefined) return;
+  for (let join = task.firstJoin; join !== undefined; join = task.firstJoin) {
     // Out of the list first: whoever is told may cancel another join of the task.
     const next = join.nextJoin;
     task.firstJoin = next;
-    if (next === undefined) task.lastJoin = undefined;
-    else next.previousJoin = undefined;
-    join.nextJoin = undefined;
+    if (next === undefined) {
+      task.lastJoin = undefined;
+    } else {
+      next.previousJoin = undefined;
+      join.nextJoin = undefined;
+    }
     join.taskCompleted();
   }
 }

@@ -13,7 +13,7 @@ import {
   type StepCode,
   startBody,
 } from '../task/execution.ts';
-import { joinCycle } from '../task/join_cycle.ts';
+import { joinCycle, mayCloseRing } from '../task/join_cycle.ts';
 import { suppress, TaskCancelledError, TaskTrapError, type TrapInfo } from '../task/outcome.ts';
 import {
   ASYNC_BODY,
@@ -39,7 +39,17 @@ export type Slice = 0 | 1 | 2 | 3 | 4 | 5;
 
 /** Runs the task's body up to its next suspension. The task is Running. */
 export function runSlice(task: Task): Slice {
-  let code = firstStep(task);
+  const code = firstStep(task);
+  // What nearly every slice ends with.
+  if (code === STEP_COMPLETED && (task.word & CANCEL_REQUESTED) === 0 && !task.extras?.trap) {
+    return SLICE_SUCCESS;
+  }
+  if (code === STEP_SUSPENDED && !mayCloseRing(task, task.waitingFor)) return SLICE_WAITS;
+  return endSlice(task, code);
+}
+
+function endSlice(task: Task, firstCode: StepCode): Slice {
+  let code = firstCode;
   // Of a body that survives (`finally { continue }`) the next delivery is another slice's.
   let isDelivered = false;
   for (;;) {

@@ -25,6 +25,8 @@ export interface TaskQueue {
   pushLast(task: Task): void;
   /** The next one to run. */
   take(): Task | undefined;
+  /** The child that take() would give before all others, if it is this one. */
+  takeChild(task: Task): boolean;
   /** All that are queued, for dumps. */
   tasks(): Iterable<Task>;
 }
@@ -34,7 +36,6 @@ export class RunQueue implements TaskQueue {
   #next: Task | undefined = undefined;
   #nextInARow = 0;
   #children: Task | undefined = undefined;
-  #oldestChild: Task | undefined = undefined;
   #childCount = 0;
   #childPicks = 0;
   #head: Task | undefined = undefined;
@@ -42,10 +43,7 @@ export class RunQueue implements TaskQueue {
   #picks = 0;
 
   pushChild(task: Task): void {
-    if (this.#children === undefined) {
-      this.#oldestChild = task;
-      this.#childPicks = 0;
-    }
+    if (this.#childCount === 0) this.#childPicks = 0;
     this.#childCount++;
     task.nextWaiter = this.#children;
     this.#children = task;
@@ -97,6 +95,15 @@ export class RunQueue implements TaskQueue {
     return head;
   }
 
+  takeChild(task: Task): boolean {
+    if (this.#children !== task) return false;
+    this.#children = task.nextWaiter as Task | undefined;
+    task.nextWaiter = undefined;
+    this.#childCount--;
+    this.length--;
+    return true;
+  }
+
   *tasks(): Generator<Task> {
     if (this.#next !== undefined) yield this.#next;
     for (const first of [this.#children, this.#head]) {
@@ -106,23 +113,24 @@ export class RunQueue implements TaskQueue {
     }
   }
 
-  /** At most one step per pick: a stack that is higher is no tree, and moves as a whole. */
+  // The walk to the oldest is at most a step per pick where one child moves; a stack that is higher
+  // is no tree, and moves as a whole. No pointer to the oldest: it would cost every spawn a write
+  // barrier.
   #ageChildren(): void {
     this.#childPicks = 0;
-    const oldest = this.#oldestChild as Task;
     let first = this.#children;
     if (first === undefined) return;
     let above: Task | undefined;
-    if (this.#childCount <= CHILD_PICKS_MAX) {
-      while (first !== oldest) {
-        above = first;
-        first = first.nextWaiter as Task;
-      }
+    let oldest = first;
+    for (let below = oldest.nextWaiter; below !== undefined; below = oldest.nextWaiter) {
+      above = oldest;
+      oldest = below as Task;
     }
+    if (this.#childCount > CHILD_PICKS_MAX) above = undefined;
+    else first = oldest;
     if (this.#tail === undefined) this.#head = first;
     else this.#tail.nextWaiter = first;
     this.#tail = oldest;
-    this.#oldestChild = above;
     if (above === undefined) this.#children = undefined;
     else above.nextWaiter = undefined;
     this.#childCount = above === undefined ? 0 : this.#childCount - 1;

@@ -16,6 +16,7 @@ import type { SchedulerPort } from '../bus/scheduler_port.ts';
 import type { Engine } from '../engine/engine.ts';
 import { EngineRegistry } from '../engine/engine_registry.ts';
 import type { TimerHost } from '../engine/engine_timers.ts';
+import { JoinOperation } from '../task/join.ts';
 import type { Outcome } from '../task/outcome.ts';
 import {
   CANCEL_REQUESTED,
@@ -46,6 +47,9 @@ const EXPIRED_MAX = 1000;
 /** Tasks that may be queued; beyond it spawn throws ERR_QUEUE_FULL. */
 export const QUEUED_MAX_DEFAULT = 4_194_304;
 
+// Children that run inside the slice of whoever joins them: each takes some of the machine's stack.
+const JOINED_DEPTH_MAX = 16;
+
 const STATUS: readonly Outcome<unknown>['status'][] = ['success', 'failure', 'trap', 'cancelled'];
 
 export class Scheduler implements SchedulerPort, TimerHost {
@@ -67,6 +71,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
   // Async bodies at a checkpoint.
   #givingWay: ManualOperation<void>[] = [];
   #activeWheels = 0;
+  #joinedDepth = 0;
   #isTurning = false;
   // At most one turn is on its way: with two, each would arm the next, and so on for ever.
   #isArmed = false;
@@ -294,8 +299,12 @@ export class Scheduler implements SchedulerPort, TimerHost {
     const isRestricted = task.rights !== ALL_CAPABILITIES;
     if (isRestricted) this.#host.enterTask(task);
     const { context } = task;
-    const slice =
+    let slice =
       context === undefined ? runSlice(task) : context.runInAsyncScope(this.#step, null, task);
+    while (slice === SLICE_WAITS && this.#takesJoined(task)) {
+      if (!this.#runJoined(task)) return;
+      slice = this.#isOver(task) ? SLICE_GIVES_WAY : runSlice(task);
+    }
     operationOwner.current = undefined;
     if (isRestricted) this.#host.leaveTask();
     const left = budget.reductionsLeft;
@@ -304,6 +313,54 @@ export class Scheduler implements SchedulerPort, TimerHost {
     else if (slice === SLICE_GIVES_WAY) this.#giveWay(task);
     else this.#complete(task, slice);
     if (--budget.stepsToClock <= 0) this.#turnBudget.readClock();
+  }
+
+  /**
+   * Whether what the task waits for is the child that would run next anyway. It then runs at once,
+   * and the task goes on when it has ended, without the ways through queue and bus: a third of a
+   * spawn and join. Nobody can tell the difference, so not while the bus is tapped.
+   */
+  #takesJoined(task: Task): boolean {
+    const join = task.waitingFor;
+    if (!(join instanceof JoinOperation) || this.#joinedDepth >= JOINED_DEPTH_MAX) return false;
+    const child = join.target;
+    const isPlain =
+      child.context === undefined &&
+      task.context === undefined &&
+      child.rights === ALL_CAPABILITIES &&
+      (task.word & CANCEL_REQUESTED) === 0 &&
+      child.sink === task.sink;
+    return isPlain && !this.bus.taps.isOpen && this.#queue.takeChild(child);
+  }
+
+  /** Runs it. False: it has not ended, and the task waits. */
+  #runJoined(task: Task): boolean {
+    const join = task.waitingFor as JoinOperation<unknown>;
+    const reductionsLeft = budget.reductionsLeft;
+    task.word = suspended(task.word);
+    this.waitingCount++;
+    // The task looks at it, though it has not subscribed.
+    join.markObserved();
+    this.#joinedDepth++;
+    this.#dispatch(join.target);
+    this.#joinedDepth--;
+    if (join.isSettled) {
+      task.word = dispatched(woken(task.word));
+      this.waitingCount--;
+      operationOwner.current = task;
+      budget.reductionsLeft = reductionsLeft - 1;
+      return true;
+    }
+    if ((task.word & LISTED) === 0) this.live.list(task);
+    join.subscribe(task);
+    return false;
+  }
+
+  /** Its slice is: what it waited for is delivered in the next one. */
+  #isOver(task: Task): boolean {
+    // A cancelled one goes on to unwind.
+    if ((task.word & CANCEL_REQUESTED) !== 0) return false;
+    return budget.reductionsLeft <= 0 || this.#turnBudget.isSpent;
   }
 
   #giveWay(task: Task): void {

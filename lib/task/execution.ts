@@ -6,6 +6,7 @@
 // Invariants: a step never throws. Two executions exist: generators and async functions; plain
 // functions compiled to resumable frames would be a third (S-8, S-9 wait for it).
 // Not here: what follows from a step (scheduler/).
+import { types } from 'node:util';
 import { type Operation, REJECTED } from '../base/operation.ts';
 import { operationOwner } from '../base/operation_owner.ts';
 import { isSuspension, unwinding, type Waitable } from '../base/suspension.ts';
@@ -35,10 +36,10 @@ export interface Execution {
   unwind(task: Task): StepCode;
 }
 
-function isGenerator(value: object): value is AnyGenerator {
-  const { next, return: end } = value as { next?: unknown; return?: unknown };
-  return typeof next === 'function' && typeof end === 'function' && Symbol.iterator in value;
-}
+// Called by itself, not looked up: each closure's generators have a hidden class of their own, and
+// a lookup on ever new classes costs 1 us (a task whose body is an inline closure: 1,790 ns instead
+// of 425).
+const generatorNext: AnyGenerator['next'] = Object.getPrototypeOf(function* () {}).prototype.next;
 
 function isThenable(value: object): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown }).then === 'function';
@@ -67,7 +68,7 @@ export function startBody(task: Task): StepCode {
     if (isGeneratorFunction(body)) {
       task.execution = generatorExecution;
       task.frame = args.length === 0 ? body() : body(...args);
-      return taken(task, (task.frame as AnyGenerator).next());
+      return taken(task, generatorNext.call(task.frame as AnyGenerator));
     }
     return startFunction(task, body, args);
   } catch (error) {
@@ -97,7 +98,7 @@ function startFunction(
     task.outcomeValue = result;
     return STEP_COMPLETED;
   }
-  if (isGenerator(result)) return startGenerator(task, result);
+  if (types.isGeneratorObject(result)) return startGenerator(task, result as AnyGenerator);
   if (isThenable(result)) {
     task.word |= ASYNC_BODY;
     task.execution = asyncExecution;
@@ -116,7 +117,7 @@ function startGenerator(task: Task, generator: AnyGenerator): StepCode {
   driven.add(generator);
   task.execution = generatorExecution;
   task.frame = generator;
-  return taken(task, generator.next());
+  return taken(task, generatorNext.call(generator));
 }
 
 /** What the generator has handed out. */
@@ -149,7 +150,7 @@ export const generatorExecution: Execution = {
   resume(task) {
     if ((task.word & UNWINDING) !== 0) return resumeUnwinding(task);
     try {
-      return taken(task, (task.frame as AnyGenerator).next());
+      return taken(task, generatorNext.call(task.frame as AnyGenerator));
     } catch (error) {
       task.outcomeValue = error;
       return STEP_THROWN;

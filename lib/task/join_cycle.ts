@@ -4,7 +4,7 @@
 // around them ends by itself, a race by another item).
 // Not here: what follows from one (scheduler/dispatch.ts).
 import { Operation } from '../base/operation.ts';
-import { CompletionOperation } from './join.ts';
+import { JoinOperation } from './join.ts';
 import { stateOf, WAITING } from './state.ts';
 import type { Task } from './task.ts';
 
@@ -20,7 +20,16 @@ const CHAIN_LENGTH_MAX = 256;
 
 /** The task that it waits for alone, if that is what it does. */
 function targetOf(waitable: unknown): Task | undefined {
-  return waitable instanceof CompletionOperation ? waitable.target : undefined;
+  return waitable instanceof JoinOperation ? waitable.target : undefined;
+}
+
+/** Whether a wait could close a ring at all: most are for operations, or for tasks that run. */
+export function mayCloseRing(task: Task, waitable: unknown): boolean {
+  if (waitable instanceof JoinOperation) {
+    const { target } = waitable;
+    return target === task || stateOf(target.word) === WAITING;
+  }
+  return waitable instanceof CompositeOperation;
 }
 
 /** The tasks that wait for one another in a ring that `task` would close, or undefined. */

@@ -5,6 +5,8 @@ import type { Task } from './task.ts';
 import type { TaskBody } from './task_body.ts';
 import { currentSink } from './thread_tasks.ts';
 
+const NONE: readonly unknown[] = Object.freeze([]);
+
 /**
  * Starts a task on this thread: a child of the running task, whose engine, capabilities and
  * deadline it inherits. Outside tasks it runs on the thread's own scheduler. Children run before
@@ -14,7 +16,9 @@ import { currentSink } from './thread_tasks.ts';
  */
 export function spawn<T, A extends unknown[]>(body: TaskBody<T, A>, ...args: A): Task<T> {
   const parent = currentTask();
-  return (parent?.sink ?? currentSink()).spawn(body, args, undefined, parent);
+  // Without arguments their array is never stored, and so never made.
+  const given = args.length === 0 ? (NONE as unknown as A) : args;
+  return (parent?.sink ?? currentSink()).spawn(body, given, undefined, parent);
 }
 
 /** The same under the name that says it: the task stays on the calling thread. */

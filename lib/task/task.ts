@@ -13,7 +13,7 @@ import type { Waitable } from '../base/suspension.ts';
 import type { CommandSink, TaskEngine, TaskRights } from './command_sink.ts';
 import { currentTask } from './current.ts';
 import type { Execution } from './execution.ts';
-import { type CompletionOperation, JoinOperation, OutcomeOperation } from './join.ts';
+import { JoinOperation, OutcomeOperation } from './join.ts';
 import type { Outcome } from './outcome.ts';
 import { ProgressFeed } from './progress.ts';
 import { CANCEL_REQUESTED, type StateName, stateName } from './state.ts';
@@ -60,9 +60,9 @@ export class Task<T = unknown> implements OperationWaiter, OperationOwner {
   /** What the last step gave; in the end value, error, trap info or reason. @internal */
   outcomeValue: unknown = undefined;
   /** Who waits for the outcome, in order. @internal */
-  firstJoin: CompletionOperation<unknown> | undefined = undefined;
+  firstJoin: JoinOperation<unknown> | undefined = undefined;
   /** @internal */
-  lastJoin: CompletionOperation<unknown> | undefined = undefined;
+  lastJoin: JoinOperation<unknown> | undefined = undefined;
   /** Operations it has started that are open. @internal */
   firstOwned: Operation<unknown> | undefined = undefined;
   /** @internal */

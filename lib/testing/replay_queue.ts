@@ -52,6 +52,11 @@ export class ReplayQueue implements TaskQueue {
     this.#continuing = undefined;
   }
 
+  /** Never: every slice is a pick of its own. */
+  takeChild(): boolean {
+    return false;
+  }
+
   tasks(): Iterable<Task> {
     return this.#tasks.values();
   }

@@ -50,6 +50,11 @@ export class SeededRunQueue implements TaskQueue {
     return task;
   }
 
+  /** Never: every slice is a pick of its own. */
+  takeChild(): boolean {
+    return false;
+  }
+
   tasks(): Iterable<Task> {
     return this.#tasks;
   }

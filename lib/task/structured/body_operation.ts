@@ -7,7 +7,7 @@ import { AbortError, TimeoutError } from '../../base/errors.ts';
 import { ownOperation } from '../../base/operation_owner.ts';
 import type { TaskSettings } from '../command_sink.ts';
 import { currentTask } from '../current.ts';
-import { CompletionOperation, joinError } from '../join.ts';
+import { JoinOperation, joinError } from '../join.ts';
 import { suppress } from '../outcome.ts';
 import {
   ASYNC_BODY,
@@ -33,7 +33,7 @@ export function isDeaf(task: Task | undefined): boolean {
 // What a quiet one is rejected with when it was cancelled; making an error costs microseconds.
 const QUIET = new AbortError();
 
-export class BodyOperation<T> extends CompletionOperation<T> {
+export class BodyOperation<T> extends JoinOperation<T> {
   declare private readonly waiting: Task | undefined;
   declare private readonly timeoutMs: number;
   /** Only a group has it, which asks failureKind() and never shows the AbortError. */
