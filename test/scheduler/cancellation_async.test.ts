@@ -161,7 +161,7 @@ describe('cancellation of an async body', () => {
 
   // An async function is told by its kind before it is called; a plain function that calls one runs
   // outside of our storage, so that what it awaits later belongs to nobody.
-  it.fails('an async function that a plain function calls is told too', async () => {
+  it('an async function that a plain function calls is told too', async () => {
     const gate = waitToken();
     const inner = async (): Promise<void> => {
       await sleep(1);
