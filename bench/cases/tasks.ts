@@ -84,7 +84,7 @@ function sumOfChildren({ ops }: Pick<WorkRequest, 'ops'>): number {
 export const spawnJoinCase = tasksCase({
   name: 'spawn-join',
   work: 'spawn-join',
-  subjects: ['nephrite', 'promise', 'effect'],
+  subjects: ['nephrite', 'promise', 'effect', 'effect:sync'],
   expected: sumOfChildren,
 });
 
@@ -107,7 +107,7 @@ export const switchCases = [1, 2, 4, 8].map(switchCase);
 export const skynetCase = tasksCase({
   name: 'skynet-1m',
   work: 'skynet',
-  subjects: ['nephrite', 'promise', 'effect'],
+  subjects: ['nephrite', 'promise', 'effect', 'effect:sync'],
   fixedOps: ({ sizes }) => sizes.skynetLeaves ?? 0,
   expected: ({ ops }) => {
     const leaves = skynetLeaves(ops);

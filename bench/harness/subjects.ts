@@ -54,7 +54,9 @@ export const SUBJECTS: readonly Subject[] = [
   nephrite('await', 'io_uring'),
   nephrite('als', 'io_uring'),
   peer('fs.promises'),
-  ...['promise', 'queueMicrotask', 'setImmediate', 'effect', 'effect:yieldNow'].map(peer),
+  ...['promise', 'queueMicrotask', 'setImmediate', 'effect', 'effect:sync', 'effect:yieldNow'].map(
+    peer,
+  ),
   ...[TIMEOUT_SUBJECT, SIGNAL_SUBJECT].map(peer),
   { kind: 'javascript', name: 'fs.callback', library: 'node', driver: 'callback', memory: 'heap' },
   { kind: 'native', name: 'c:io_uring', program: 'io_uring' },

@@ -47,7 +47,7 @@ async function driverOf(
     const own = nephriteDriver(index);
     return subject === 'nephrite:als' ? inAsyncLocalStorage(own) : own;
   }
-  if (subject.startsWith('effect')) return effectDriver(effect, subject === 'effect:yieldNow');
+  if (subject.startsWith('effect')) return effectDriver(effect, subject.slice('effect:'.length));
   const platform = PLATFORM[subject];
   if (platform === undefined) throw new Error(`no tasks driver for '${subject}'`);
   return platform;

@@ -1,7 +1,8 @@
 // The tasks cases as programs of the peer effect 4: fibers forked and joined inside one runPromise,
-// with Effect.yieldNow where a task's checkpoint always gives way. Bodies that only compute are
-// Effect.sync, the quickest that effect has. Loaded from the URL in the request: the bundle of the
-// subjects is elsewhere. Not here: the other peers.
+// with Effect.yieldNow where a task's checkpoint always gives way. Bodies are generators, as those
+// of the other subjects are generators and async functions; in the variant `effect:sync` those that
+// only compute are Effect.sync, the quickest that effect has. Loaded from the URL in the request: the
+// bundle of the subjects is elsewhere. Not here: the other peers.
 import { performance } from 'node:perf_hooks';
 import {
   childValue,
@@ -23,8 +24,16 @@ let Effect: EffectModule['Effect'];
 let Fiber: EffectModule['Fiber'];
 // Hogs give way after every slice, beside what the runtime does by itself.
 let isYielding = false;
+// Bodies that only compute are no generators.
+let isSync = false;
 
-const child = (index: number): Program<number> => Effect.sync(() => childValue(index));
+function child(index: number): Program<number> {
+  if (isSync) return Effect.sync(() => childValue(index));
+  // biome-ignore lint/correctness/useYield: the shortest body is what is measured.
+  return Effect.gen(function* () {
+    return childValue(index);
+  });
+}
 
 async function spawnJoin(run: TasksRun): Promise<void> {
   const { ops } = run.request;
@@ -62,8 +71,9 @@ async function switches(run: TasksRun): Promise<void> {
 }
 
 function node(first: number, leaves: number): Program<number> {
-  if (leaves === 1) return Effect.succeed(first);
+  if (isSync && leaves === 1) return Effect.succeed(first);
   return Effect.gen(function* () {
+    if (leaves === 1) return first;
     const share = leaves / 10;
     const fibers = [];
     for (let i = 0; i < 10; i++) {
@@ -113,8 +123,10 @@ async function fairness(run: TasksRun): Promise<void> {
   run.end();
 }
 
-export async function effectDriver(url: string, yielding: boolean): Promise<TasksDriver> {
+/** `variant`: what follows `effect:` in the subject's name. */
+export async function effectDriver(url: string, variant: string): Promise<TasksDriver> {
   ({ Effect, Fiber } = (await import(url)) as EffectModule);
-  isYielding = yielding;
+  isYielding = variant === 'yieldNow';
+  isSync = variant === 'sync';
   return { 'spawn-join': spawnJoin, switch: switches, skynet, fairness };
 }
