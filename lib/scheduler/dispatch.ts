@@ -45,6 +45,7 @@ export function runSlice(task: Task): Slice {
     return SLICE_SUCCESS;
   }
   if (code === STEP_SUSPENDED && !mayCloseRing(task, task.waitingFor)) return SLICE_WAITS;
+  if (code === STEP_PREEMPTED && (task.word & CANCEL_REQUESTED) === 0) return SLICE_GIVES_WAY;
   return endSlice(task, code);
 }
 

@@ -52,6 +52,17 @@ const JOINED_DEPTH_MAX = 16;
 
 const STATUS: readonly Outcome<unknown>['status'][] = ['success', 'failure', 'trap', 'cancelled'];
 
+// The task as `this`: runInAsyncScope() would make an array of arguments.
+function runSliceOfThis(this: Task): Slice {
+  return runSlice(this);
+}
+
+/** In the asynchronous context of its spawn, where there is one. */
+function sliceOf(task: Task): Slice {
+  const { context } = task;
+  return context === undefined ? runSlice(task) : context.runInAsyncScope(runSliceOfThis, task);
+}
+
 export class Scheduler implements SchedulerPort, TimerHost {
   readonly clock: Clock;
   readonly engines: EngineRegistry;
@@ -72,11 +83,12 @@ export class Scheduler implements SchedulerPort, TimerHost {
   #givingWay: ManualOperation<void>[] = [];
   #activeWheels = 0;
   #joinedDepth = 0;
+  // Of the slice whose joined child has not ended.
+  #leftAtJoin = 0;
   #isTurning = false;
   // At most one turn is on its way: with two, each would arm the next, and so on for ever.
   #isArmed = false;
   readonly #turn = (): void => this.turn();
-  readonly #step = (task: Task): Slice => runSlice(task);
 
   constructor(host: SchedulerHost, queue: TaskQueue, stalls: StallWatch) {
     this.#host = host;
@@ -298,12 +310,14 @@ export class Scheduler implements SchedulerPort, TimerHost {
     this.#stalls.dispatched(task);
     const isRestricted = task.rights !== ALL_CAPABILITIES;
     if (isRestricted) this.#host.enterTask(task);
-    const { context } = task;
-    let slice =
-      context === undefined ? runSlice(task) : context.runInAsyncScope(this.#step, null, task);
+    let slice = sliceOf(task);
     while (slice === SLICE_WAITS && this.#takesJoined(task)) {
-      if (!this.#runJoined(task)) return;
-      slice = this.#isOver(task) ? SLICE_GIVES_WAY : runSlice(task);
+      if (!this.#runJoined(task)) {
+        // Its own reductions: those before the join.
+        task.reductionCount += reductionLimit - this.#leftAtJoin;
+        return;
+      }
+      slice = this.#isOver(task) ? SLICE_GIVES_WAY : sliceOf(task);
     }
     operationOwner.current = undefined;
     if (isRestricted) this.#host.leaveTask();
@@ -325,8 +339,6 @@ export class Scheduler implements SchedulerPort, TimerHost {
     if (!(join instanceof JoinOperation) || this.#joinedDepth >= JOINED_DEPTH_MAX) return false;
     const child = join.target;
     const isPlain =
-      child.context === undefined &&
-      task.context === undefined &&
       child.rights === ALL_CAPABILITIES &&
       (task.word & CANCEL_REQUESTED) === 0 &&
       child.sink === task.sink;
@@ -353,6 +365,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
     }
     if ((task.word & LISTED) === 0) this.live.list(task);
     join.subscribe(task);
+    this.#leftAtJoin = Math.max(0, reductionsLeft);
     return false;
   }
 

@@ -34,6 +34,7 @@ describe('S-1: the scheduler is part of the runtime, no actor and no service of 
     const rt = await Runtime.start();
     const stack = await rt.run(function* () {
       yield* checkpoint();
+      Error.stackTraceLimit = 50;
       return new Error().stack;
     });
     expect(stack).toMatch(/Scheduler\.turn/);
