@@ -24,6 +24,6 @@ describe('commands', () => {
   });
 
   it('commands: docs/commands.md is what the generator makes of the table', () => {
-    execFileSync(process.execPath, [join(ROOT, 'scripts', 'generate_commands.js')]);
+    execFileSync(process.execPath, [join(ROOT, 'scripts', 'generate_reference.js')]);
   });
 });

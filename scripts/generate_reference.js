@@ -1,28 +1,27 @@
-// Generates docs/commands.md from the table of commands in lib/bus/commands.ts.
-//   node scripts/generate_commands.js            compares with the committed page; 1 if not equal
-//   node scripts/generate_commands.js --write    writes it
-// Invariants: nothing is written without --write; what the page says comes from the table alone.
-// Not here: what commands do (lib/bus/runtime_bus.ts).
+// Generates the reference pages from their tables: docs/commands.md from lib/bus/commands.ts,
+// docs/errors.md from ERROR_CODES in lib/base/errors.ts.
+//   node scripts/generate_reference.js            compares with the committed pages; 1 if not equal
+//   node scripts/generate_reference.js --write    writes them
+// Invariants: nothing is written without --write; what a page says comes from its table alone.
+// Not here: what commands do (lib/bus/runtime_bus.ts), who raises an error.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const target = join(root, 'docs', 'commands.md');
 
-async function loadCommands() {
+/** @param {string} entry */
+async function load(entry) {
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: ['lib/bus/commands.ts'],
+    entryPoints: [entry],
     bundle: true,
     format: 'esm',
     platform: 'node',
     write: false,
   });
-  /** @type {typeof import('../lib/bus/commands.ts')} */
-  const loaded = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
-  return loaded;
+  return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 }
 
 /** @param {readonly import('../lib/bus/commands.ts').CommandDefinition[]} commands */
@@ -41,10 +40,10 @@ function table(commands) {
 }
 
 /** @param {typeof import('../lib/bus/commands.ts')} loaded */
-function render({ COMMANDS, COMMANDS_VERSION, TRACE_FIRST }) {
+function renderCommands({ COMMANDS, COMMANDS_VERSION, TRACE_FIRST }) {
   const submitted = COMMANDS.filter(({ opcode }) => opcode < TRACE_FIRST);
   const decided = COMMANDS.filter(({ opcode }) => opcode >= TRACE_FIRST);
-  return `<!-- Generated from lib/bus/commands.ts by scripts/generate_commands.js. Do not edit. -->
+  return `<!-- Generated from lib/bus/commands.ts by scripts/generate_reference.js. Do not edit. -->
 
 # Commands of the RuntimeBus, version ${COMMANDS_VERSION}
 
@@ -69,10 +68,32 @@ ${table(decided)}
 `;
 }
 
-const text = render(await loadCommands());
-if (process.argv.includes('--write')) {
-  writeFileSync(target, text);
-} else if (readFileSync(target, 'utf8') !== text) {
-  console.error('docs/commands.md does not equal lib/bus/commands.ts: npm run generate:commands');
-  process.exitCode = 1;
+/** @param {typeof import('../lib/base/errors.ts')} loaded */
+function renderErrors({ ERROR_CODES }) {
+  const rows = Object.entries(ERROR_CODES).map(([code, what]) => `| \`${code}\` | ${what} |`);
+  return `<!-- Generated from lib/base/errors.ts by scripts/generate_reference.js. Do not edit. -->
+
+# Error codes
+
+What the library itself raises: every such error has one of these as its \`code\`. Errors of the
+system keep Node's codes and fields (\`ENOENT\`, \`errno\`, \`syscall\`, \`path\`, \`dest\`).
+
+| code | when |
+| --- | --- |
+${rows.join('\n')}
+`;
+}
+
+const pages = {
+  'commands.md': renderCommands(await load('lib/bus/commands.ts')),
+  'errors.md': renderErrors(await load('lib/base/errors.ts')),
+};
+for (const [name, text] of Object.entries(pages)) {
+  const target = join(root, 'docs', name);
+  if (process.argv.includes('--write')) {
+    writeFileSync(target, text);
+  } else if (readFileSync(target, 'utf8') !== text) {
+    console.error(`docs/${name} does not equal its table: npm run generate:reference`);
+    process.exitCode = 1;
+  }
 }
