@@ -52,7 +52,8 @@ export interface Engines {
   get(engineId: string): EngineRuntimeConfig;
 }
 
-/** @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE; `engines` are checked when they are registered. */
+/** @throws ERR_INVALID_ARG_TYPE, ERR_OUT_OF_RANGE; `engines` are checked when they are registered.
+ * */
 export function parseRuntimeOptions(options: RuntimeOptions) {
   if (typeof options !== 'object' || options === null) {
     throw invalidArgType('options', 'of type object', options);
@@ -151,8 +152,8 @@ export class Runtime {
   }
 
   /**
-   * Called for each failure that nobody joined, in place of Node's handling of unhandled rejections.
-   * Returns a function that ends it.
+   * Called for each failure that nobody joined, in place of Node's handling of unhandled
+   * rejections. Returns a function that ends it.
    */
   onUnhandled(listener: UnhandledListener): () => void {
     if (typeof listener !== 'function')

@@ -1,8 +1,8 @@
 // The tasks cases as programs of the peer effect 4: fibers forked and joined inside one runPromise,
 // with Effect.yieldNow where a task's checkpoint always gives way. Bodies are generators, as those
 // of the other subjects are generators and async functions; in the variant `effect:sync` those that
-// only compute are Effect.sync, the quickest that effect has. Loaded from the URL in the request: the
-// bundle of the subjects is elsewhere. Not here: the other peers.
+// only compute are Effect.sync, the quickest that effect has. Loaded from the URL in the request:
+// the bundle of the subjects is elsewhere. Not here: the other peers.
 import { performance } from 'node:perf_hooks';
 import {
   childValue,

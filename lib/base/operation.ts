@@ -34,8 +34,8 @@ type OnRejected<B> = ((reason: any) => B | PromiseLike<B>) | null | undefined;
  * once. A Promise in all but class: `Promise.resolve(op)` makes a real one.
  */
 export class Operation<T> implements Promise<T>, Waitable {
-  // Declared here and assigned in the constructor, not initialized as class fields or #private ones:
-  // those of a class with more than four subclasses cost V8 some 200 ns each and instance
+  // Declared here and assigned in the constructor, not initialized as class fields or #private
+  // ones: those of a class with more than four subclasses cost V8 some 200 ns each and instance
   // (DECISIONS.md). Below `state` and `settledValue` all are the operation's own business.
   /** Written here only. */
   declare readonly state: OperationState;
@@ -91,8 +91,8 @@ export class Operation<T> implements Promise<T>, Waitable {
   cancel(_reason?: unknown): void {}
 
   /**
-   * It was fulfilled, and who waited for it will never see the value: undoes what was given. Here: a
-   * value that can be closed is closed (a file).
+   * It was fulfilled, and who waited for it will never see the value: undoes what was given. Here:
+   * a value that can be closed is closed (a file).
    */
   giveBack(): void {
     if (this.state === FULFILLED) disposeLate(this.settledValue);

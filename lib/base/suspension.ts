@@ -45,15 +45,21 @@ export const UNBOUNDED = 2 ** 30;
 export const budget = {
   /** Below 1: the running body gives way at its next safe point (S-7). */
   reductionsLeft: UNBOUNDED,
+  /** Slices until somebody looks at the clock. */
   stepsToClock: UNBOUNDED,
-  /** Reads the clock, sets stepsToClock, and clears reductionsLeft when the time is over. */
+  /** Safe points of this slice until its body does. */
+  checksToClock: UNBOUNDED,
+  /** The same at the start of each slice. */
+  checksAtStart: UNBOUNDED,
+  /** Reads the clock, sets what is above, and clears reductionsLeft when the time is over. */
   readClock: (): void => {},
 };
 
 /** Charges the running task; true when it should give way. */
 export function chargeReductions(cost: number): boolean {
   budget.reductionsLeft -= cost;
-  if (--budget.stepsToClock <= 0) budget.readClock();
+  if (budget.reductionsLeft <= 0) return true;
+  if (--budget.checksToClock <= 0) budget.readClock();
   return budget.reductionsLeft <= 0;
 }
 

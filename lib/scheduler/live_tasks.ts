@@ -1,7 +1,7 @@
 // LiveTasks: all tasks of a scheduler that have not ended, for dumps, close and commands by id.
 // Owner: the scheduler. Invariants: a task is listed from its first wait on; before that the run
-// queue or the processor has it. Most tasks end without having waited, and two links each way cost a
-// spawn and join 40 ns. Intrusive, no allocation.
+// queue or the processor has it. Most tasks end without having waited, and two links each way cost
+// a spawn and join 40 ns. Intrusive, no allocation.
 // Not here: tasks that have ended (whoever holds them).
 import { operationOwner } from '../base/operation_owner.ts';
 import { LISTED } from '../task/state.ts';

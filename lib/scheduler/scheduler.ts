@@ -1,8 +1,8 @@
 // Scheduler: the loop of one worker. Phases of a turn, as in traces: drain completions, expire
 // timers, drain bus, run tasks, submit, park. Each has a budget, none starves another.
-// Owner: one thread. Invariants: its state is changed by commands of its bus only (S-16), which call
-// the SchedulerPort; no heartbeat (S-4): a turn happens because somebody asked for one; the event
-// loop gets its turn at least every TURN_MS.
+// Owner: one thread. Invariants: its state is changed by commands of its bus only (S-16), which
+// call the SchedulerPort; no heartbeat (S-4): a turn happens because somebody asked for one; the
+// event loop gets its turn at least every TURN_MS.
 // Not here: one slice (dispatch.ts), queues (run_queue.ts), what ends with a task (completion.ts).
 import { invariant } from '../base/assert.ts';
 import { NephriteError } from '../base/errors.ts';
@@ -14,8 +14,7 @@ import * as commands from '../bus/commands.ts';
 import type { RuntimeBus } from '../bus/runtime_bus.ts';
 import type { SchedulerPort } from '../bus/scheduler_port.ts';
 import type { Engine } from '../engine/engine.ts';
-import { EngineRegistry } from '../engine/engine_registry.ts';
-import type { TimerHost } from '../engine/engine_timers.ts';
+import type { EngineRegistry } from '../engine/engine_registry.ts';
 import { JoinOperation } from '../task/join.ts';
 import type { Outcome } from '../task/outcome.ts';
 import {
@@ -41,9 +40,8 @@ import type { TaskQueue } from './run_queue.ts';
 import type { SchedulerHost } from './scheduler_host.ts';
 import type { StallWatch } from './stall_watch.ts';
 import { TurnBudget } from './turn_budget.ts';
+import { Wheels } from './wheels.ts';
 
-/** Timers that fire in one turn at most, per engine; the rest wait for the next. */
-const EXPIRED_MAX = 1000;
 /** Tasks that may be queued; beyond it spawn throws ERR_QUEUE_FULL. */
 export const QUEUED_MAX_DEFAULT = 4_194_304;
 
@@ -63,9 +61,9 @@ function sliceOf(task: Task): Slice {
   return context === undefined ? runSlice(task) : context.runInAsyncScope(runSliceOfThis, task);
 }
 
-export class Scheduler implements SchedulerPort, TimerHost {
+export class Scheduler implements SchedulerPort {
   readonly clock: Clock;
-  readonly engines: EngineRegistry;
+  readonly wheels: Wheels;
   readonly live: LiveTasks;
   /** Set right after construction: the two need each other. @internal */
   bus!: RuntimeBus;
@@ -73,15 +71,12 @@ export class Scheduler implements SchedulerPort, TimerHost {
   /** No new tasks: the runtime is closing. */
   isClosed = false;
   waitingCount = 0;
-  /** Timers fire: what happens now is their doing. Recordings tell it. */
-  isExpiring = false;
   readonly #host: SchedulerHost;
   readonly #queue: TaskQueue;
   readonly #turnBudget: TurnBudget;
   readonly #stalls: StallWatch;
   // Async bodies at a checkpoint.
   #givingWay: ManualOperation<void>[] = [];
-  #activeWheels = 0;
   #joinedDepth = 0;
   // Of the slice whose joined child has not ended.
   #leftAtJoin = 0;
@@ -89,6 +84,9 @@ export class Scheduler implements SchedulerPort, TimerHost {
   // At most one turn is on its way: with two, each would arm the next, and so on for ever.
   #isArmed = false;
   readonly #turn = (): void => this.turn();
+  readonly #onFired = (count: number): void => {
+    if (this.bus.taps.isOpen) this.bus.trace(commands.OP_EXPIRE, 0, 0, count);
+  };
 
   constructor(host: SchedulerHost, queue: TaskQueue, stalls: StallWatch) {
     this.#host = host;
@@ -98,7 +96,11 @@ export class Scheduler implements SchedulerPort, TimerHost {
     this.#stalls = stalls;
     stalls.findTask = (id) => this.live.find(id);
     this.#turnBudget = new TurnBudget(host.clock, (elapsedMs) => stalls.clockRead(elapsedMs));
-    this.engines = new EngineRegistry(this);
+    this.wheels = new Wheels(host);
+  }
+
+  get engines(): EngineRegistry {
+    return this.wheels.engines;
   }
 
   get defaultEngine(): Engine {
@@ -209,30 +211,9 @@ export class Scheduler implements SchedulerPort, TimerHost {
     this.#host.arm(this.#turn);
   }
 
-  // --- timers ------------------------------------------------------------------------------------
-
-  timerArmed(deadlineMs: number): void {
-    // Inside a turn the park phase sets the alarm, once.
-    if (!this.#isTurning) this.#host.setAlarm(deadlineMs);
-  }
-
-  timersActive(isActive: boolean): void {
-    // Counted: an engine whose last timer is gone says nothing of the others.
-    this.#activeWheels += isActive ? 1 : -1;
-    this.#host.keepAlive(this.#activeWheels > 0);
-  }
-
   /** The alarm has gone off. A turn that is armed already looks at the timers too. */
   alarmExpired(): void {
     if (!this.#isArmed) this.turn();
-  }
-
-  nextDeadlineMs(): number {
-    let nextMs = Infinity;
-    for (const engine of this.engines) {
-      nextMs = Math.min(nextMs, engine.activeTimers?.nextDeadlineMs() ?? Infinity);
-    }
-    return nextMs;
   }
 
   // --- the loop ----------------------------------------------------------------------------------
@@ -241,6 +222,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
   turn(): void {
     if (this.#isTurning) return;
     this.#isTurning = true;
+    this.wheels.isInTurn = true;
     this.#isArmed = false;
     const turnBudget = this.#turnBudget;
     const host = this.#host;
@@ -250,7 +232,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
       refreshTracing();
       host.drainCompletions();
       do {
-        this.#expireTimers();
+        this.wheels.expire(turnBudget.nowMs, this.#onFired);
         this.bus.drain();
         this.#resumeAsync();
         this.#runTasks();
@@ -259,6 +241,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
     } finally {
       turnBudget.endTurn();
       this.#isTurning = false;
+      this.wheels.isInTurn = false;
       host.leaveTurn();
       this.#park();
     }
@@ -266,18 +249,6 @@ export class Scheduler implements SchedulerPort, TimerHost {
 
   #hasWork(): boolean {
     return this.#queue.length > 0 || this.bus.hasEntries || this.#givingWay.length > 0;
-  }
-
-  #expireTimers(): void {
-    for (const engine of this.engines) {
-      const timers = engine.activeTimers;
-      if (timers === undefined || timers.armedCount === 0) continue;
-      const nowMs = Math.max(this.#turnBudget.nowMs, this.clock.masterMs());
-      this.isExpiring = true;
-      const count = timers.expire(nowMs, EXPIRED_MAX);
-      this.isExpiring = false;
-      if (count > 0 && this.bus.taps.isOpen) this.bus.trace(commands.OP_EXPIRE, 0, 0, count);
-    }
   }
 
   /** Async bodies at a checkpoint go on; their code runs in microtasks, after this turn. */
@@ -307,6 +278,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
     const { reductionLimit } = task.engine;
     // The resume itself is the first one.
     budget.reductionsLeft = reductionLimit - 1;
+    budget.checksToClock = budget.checksAtStart;
     this.#stalls.dispatched(task);
     const isRestricted = task.rights !== ALL_CAPABILITIES;
     if (isRestricted) this.#host.enterTask(task);
@@ -414,7 +386,7 @@ export class Scheduler implements SchedulerPort, TimerHost {
       return;
     }
     // Timers beyond this turn's share are due already.
-    const nextMs = this.nextDeadlineMs();
+    const nextMs = this.wheels.nextDeadlineMs();
     if (nextMs !== Infinity) this.#host.setAlarm(nextMs);
     if (this.bus.taps.isOpen) this.bus.trace(commands.OP_PARK, 0, 0, undefined);
     invariant(!this.#isTurning, 'parked outside a turn');

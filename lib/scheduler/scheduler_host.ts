@@ -1,5 +1,5 @@
-// SchedulerHost: what a scheduler needs of the thread around it: turns, alarms, the poller. The real
-// one is ThreadHost (thread_host.ts); the test runtime has another, on virtual time.
+// SchedulerHost: what a scheduler needs of the thread around it: turns, alarms, the poller. The
+// real one is ThreadHost (thread_host.ts); the test runtime has another, on virtual time.
 // Owner: none, types only.
 import type { Task } from '../task/task.ts';
 import type { Clock } from '../time/timer_port.ts';

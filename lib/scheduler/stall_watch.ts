@@ -1,7 +1,7 @@
 // StallWatch: notices slices that took too long, names the task, and takes a stack at its first
 // suspension afterwards (Node-API cannot interrupt a thread for a live one).
-// Owner: one scheduler. Invariants: costs one store per slice; what is found late, because the clock
-// is read every few dozen steps only, names every task that ran since.
+// Owner: one scheduler. Invariants: costs one store per slice; what is found late, because the
+// clock is read every few dozen steps only, names every task that ran since.
 // Not here: a watcher on another thread, which could tell while the stall lasts.
 import { type UnwindTrace, unwinding } from '../base/suspension.ts';
 import { running } from '../task/current.ts';

@@ -1,5 +1,5 @@
-// AsyncLocalStorage of the user: captured at spawn, restored at each resume, and free while no store
-// was ever used (DESIGN 6: AsyncResource costs 57 ns and 11 ns on Node 20, snapshot() 20 us).
+// AsyncLocalStorage of the user: captured at spawn, restored at each resume, and free while no
+// store was ever used (DESIGN 6: AsyncResource costs 57 ns and 11 ns on Node 20, snapshot() 20 us).
 // Owner: module state of one thread. How we learn that a store is in use: a probe when the first
 // task is spawned, and until then a trap on AsyncLocalStorage.prototype that removes itself at its
 // first call. Nothing public tells it more cheaply (DECISIONS.md).

@@ -21,7 +21,8 @@ import type { Task } from './task.ts';
 export const STEP_COMPLETED = 0;
 /** It waits; waitingFor: the Waitable. */
 export const STEP_SUSPENDED = 1;
-/** Its budget is spent, or it was told to give way; value: the settled Waitable it is at, if any. */
+/** Its budget is spent, or it was told to give way; value: the settled Waitable it is at, if any.
+ * */
 export const STEP_PREEMPTED = 2;
 /** It threw; outcomeValue: the error. */
 export const STEP_THROWN = 3;
@@ -110,7 +111,8 @@ function startFunction(task: Task, body: Body, args: unknown[]): StepCode {
   return STEP_COMPLETED;
 }
 
-/** Our storage tells which task an operation belongs to, also in the part before the first await. */
+/** Our storage tells which task an operation belongs to, also in the part before the first await.
+ * */
 function callInStorage(task: Task, body: Body, args: unknown[]): unknown {
   operationOwner.guardAwait = guardAwait;
   operationOwner.current = undefined;

@@ -14,9 +14,9 @@ import { labelOf, type Task } from './task.ts';
 
 /**
  * Settles when its task completes. It is the iterator of its own `yield*`: the wait that tasks do
- * most, at one object less. No class between it and Operation, and no `static name`: a second super()
- * keeps V8 (Node 20) from inlining the constructor (30 ns), and with a name it starts to optimize it
- * thousands of times (200 ns).
+ * most, at one object less. No class between it and Operation, and no `static name`: a second
+ * super() keeps V8 (Node 20) from inlining the constructor (30 ns), and with a name it starts to
+ * optimize it thousands of times (200 ns).
  */
 export class JoinOperation<T> extends Operation<T> implements Suspension {
   // Assigned in the constructor, as in Operation.

@@ -1,6 +1,7 @@
 // Signals in: tasks that end when an AbortSignal is aborted. One listener per signal however many
 // tasks share it (a listener each leaks on long-lived signals, and removing one is O(n)).
-// Owner: module state of one thread, weakly by signal. Invariants: no listener while nobody listens.
+// Owner: module state of one thread, weakly by signal. Invariants: no listener while nobody
+// listens.
 // Not here: signals out (Task.signal), operations' own signals (io/operation_options.ts).
 import type { Task } from './task.ts';
 

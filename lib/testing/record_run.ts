@@ -43,7 +43,7 @@ export class RunRecorder {
 
   #source(): EventSource {
     const { scheduler } = this.#runtime.parts;
-    if (scheduler.isExpiring) return 'expiry';
+    if (scheduler.wheels.isExpiring) return 'expiry';
     return scheduler.isRunning ? 'turn' : 'outside';
   }
 

@@ -116,6 +116,7 @@ export class ReplayHost extends TestHost {
     if (this.#script.divergence !== undefined) return;
     // The record alone preempts.
     budget.stepsToClock = NO_CLOCK;
+    budget.checksToClock = NO_CLOCK;
     const end = this.#script.sliceEndOf(task.id);
     if (end?.opcode !== commands.OP_PREEMPT) return;
     const used = Math.max(1, Number(end.detail) - task.reductionCount);
@@ -159,7 +160,7 @@ export class ReplayHost extends TestHost {
 
   async #step(): Promise<void> {
     const { next } = this.#script;
-    const deadlineMs = this.scheduler.nextDeadlineMs();
+    const deadlineMs = this.scheduler.wheels.nextDeadlineMs();
     const isTimer = next?.source === 'expiry' || next?.opcode === commands.OP_EXPIRE;
     const wantsIo = this.#io.thread.isBusy;
     if (deadlineMs !== Infinity && (isTimer || next === undefined) && !this.bus.hasUnseen) {
@@ -185,7 +186,7 @@ export class ReplayHost extends TestHost {
     do {
       this.#clock.reach(deadlineMs);
       this.scheduler.turn();
-      deadlineMs = this.scheduler.nextDeadlineMs();
+      deadlineMs = this.scheduler.wheels.nextDeadlineMs();
     } while (deadlineMs <= this.#expiryEndMs());
   }
 

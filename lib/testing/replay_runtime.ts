@@ -137,7 +137,7 @@ function makeDriven(options: TestOptions, recording: Recording): TestRuntime {
       (scheduler, rights) => {
         const watcher = {
           passed: (atMs: number) => {
-            clock.follow(atMs, scheduler.nextDeadlineMs());
+            clock.follow(atMs, scheduler.wheels.nextDeadlineMs());
             host.poke();
           },
           diverged: () => {

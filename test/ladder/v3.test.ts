@@ -13,7 +13,7 @@ describe('V3', () => {
     const times = Array.from({ length: 1000 }, () => lab.rt.clock.now());
     expect(times).toEqual([...times].sort((left, right) => left - right));
     expect(armedTimers(lab.rt)).toBe(0);
-    expect(lab.rt.parts.scheduler.nextDeadlineMs()).toBe(Infinity);
+    expect(lab.rt.parts.scheduler.wheels.nextDeadlineMs()).toBe(Infinity);
   });
 
   it('optional timer wheel: of the engine that asks for one', async () => {
