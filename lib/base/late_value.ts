@@ -9,9 +9,13 @@ export function disposeLate(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const key of [Symbol.asyncDispose, Symbol.dispose]) {
     if (key === undefined) continue;
-    const dispose = (value as Disposable)[key];
-    if (typeof dispose !== 'function') continue;
-    dispose.call(value);
+    try {
+      const dispose = (value as Disposable)[key];
+      if (typeof dispose !== 'function') continue;
+      dispose.call(value);
+    } catch (error) {
+      Promise.reject(error);
+    }
     return;
   }
 }

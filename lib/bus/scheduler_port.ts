@@ -14,7 +14,7 @@ export interface SchedulerPort {
   readonly lastNowTicks: number;
   readonly defaultEngine: TaskEngine;
   /** @throws ERR_RUNTIME_CLOSED, ERR_QUEUE_FULL, ERR_ENGINE_LIMIT */
-  checkAdmission(engine: TaskEngine): void;
+  checkAdmission(engine: TaskEngine, isChild: boolean): void;
   /** A task made by the bus enters its queue. */
   admit(task: Task, isChild: boolean): void;
   /** Running -> Waiting. */

@@ -5,11 +5,13 @@
 // Not here: which task runs (run_queue.ts), how a body is stepped (task/execution.ts).
 import { AbortError } from '../base/errors.ts';
 import type { Operation } from '../base/operation.ts';
+import { unwinding } from '../base/suspension.ts';
 import {
   STEP_COMPLETED,
   STEP_PREEMPTED,
   STEP_SUSPENDED,
   STEP_THROWN,
+  STEP_TRAPPED,
   type StepCode,
   startBody,
 } from '../task/execution.ts';
@@ -37,8 +39,33 @@ export const SLICE_TRAP = 4;
 export const SLICE_CANCELLED = 5;
 export type Slice = 0 | 1 | 2 | 3 | 4 | 5;
 
-/** Runs the task's body up to its next suspension. The task is Running. */
-export function runSlice(task: Task): Slice {
+// The task as `this`: runInAsyncScope() would make an array of arguments.
+function runSliceOfThis(this: Task): Slice {
+  return runSlice(this);
+}
+
+/** In the asynchronous context of its spawn, where there is one. */
+function sliceOf(task: Task): Slice {
+  const { context } = task;
+  return context === undefined ? runSlice(task) : context.runInAsyncScope(runSliceOfThis, task);
+}
+
+/**
+ * Runs the task's body up to its next suspension. The task is Running. Never throws: what escapes a
+ * step is an object of the user's that throws when it is looked at.
+ */
+export function runTask(task: Task): Slice {
+  try {
+    return sliceOf(task);
+  } catch (error) {
+    unwinding.trace = undefined;
+    task.waitingFor = undefined;
+    task.outcomeValue = error;
+    return SLICE_FAILURE;
+  }
+}
+
+function runSlice(task: Task): Slice {
   const code = firstStep(task);
   // What nearly every slice ends with.
   if (code === STEP_COMPLETED && (task.word & CANCEL_REQUESTED) === 0 && !task.extras?.trap) {
@@ -108,7 +135,17 @@ function firstStep(task: Task): StepCode {
   return task.execution!.resume(task);
 }
 
+// `finally { continue }` at each wait: a body may survive so often, then it is left where it is.
+const DELIVERIES_MAX = 10_000;
+
 function unwound(task: Task): StepCode {
+  const extras = task.ensureExtras();
+  if (++extras.deliveryCount > DELIVERIES_MAX) {
+    const message = `${labelOf(task)} survived its cancellation ${DELIVERIES_MAX} times`;
+    extras.trap ??= { kind: 'limit', message };
+    task.outcomeValue = extras.trap;
+    return STEP_TRAPPED;
+  }
   // biome-ignore lint/style/noNonNullAssertion: set by startBody.
   return task.execution!.unwind(task);
 }

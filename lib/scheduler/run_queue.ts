@@ -96,7 +96,11 @@ export class RunQueue implements TaskQueue {
   }
 
   takeChild(task: Task): boolean {
+    if (this.#children !== task || this.#next !== undefined) return false;
+    if (this.#head !== undefined && ++this.#picks % QUEUE_SHARE === 0) return false;
+    if (++this.#childPicks >= CHILD_PICKS_MAX) this.#ageChildren();
     if (this.#children !== task) return false;
+    this.#nextInARow = 0;
     this.#children = task.nextWaiter as Task | undefined;
     task.nextWaiter = undefined;
     this.#childCount--;

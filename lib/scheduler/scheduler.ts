@@ -6,7 +6,7 @@
 // Not here: one slice (dispatch.ts), queues (run_queue.ts), what ends with a task (completion.ts).
 import { invariant } from '../base/assert.ts';
 import { NephriteError } from '../base/errors.ts';
-import { ManualOperation, type Operation } from '../base/operation.ts';
+import type { Operation } from '../base/operation.ts';
 import { operationOwner } from '../base/operation_owner.ts';
 import { budget, type Waitable } from '../base/suspension.ts';
 import { ALL_CAPABILITIES } from '../bus/capabilities.ts';
@@ -33,8 +33,10 @@ import {
 import type { Task } from '../task/task.ts';
 import { refreshTracing } from '../task/tracing.ts';
 import type { Clock } from '../time/timer_port.ts';
+import { AsyncTurns } from './async_turns.ts';
+import { CancelWaits } from './cancel_waits.ts';
 import { completeTask, unobservedFailure } from './completion.ts';
-import { runSlice, SLICE_GIVES_WAY, SLICE_SUCCESS, SLICE_WAITS, type Slice } from './dispatch.ts';
+import { runTask, SLICE_GIVES_WAY, SLICE_SUCCESS, SLICE_WAITS, type Slice } from './dispatch.ts';
 import { LiveTasks } from './live_tasks.ts';
 import type { TaskQueue } from './run_queue.ts';
 import type { SchedulerHost } from './scheduler_host.ts';
@@ -50,17 +52,6 @@ const JOINED_DEPTH_MAX = 16;
 
 const STATUS: readonly Outcome<unknown>['status'][] = ['success', 'failure', 'trap', 'cancelled'];
 
-// The task as `this`: runInAsyncScope() would make an array of arguments.
-function runSliceOfThis(this: Task): Slice {
-  return runSlice(this);
-}
-
-/** In the asynchronous context of its spawn, where there is one. */
-function sliceOf(task: Task): Slice {
-  const { context } = task;
-  return context === undefined ? runSlice(task) : context.runInAsyncScope(runSliceOfThis, task);
-}
-
 export class Scheduler implements SchedulerPort {
   readonly clock: Clock;
   readonly wheels: Wheels;
@@ -75,8 +66,8 @@ export class Scheduler implements SchedulerPort {
   readonly #queue: TaskQueue;
   readonly #turnBudget: TurnBudget;
   readonly #stalls: StallWatch;
-  // Async bodies at a checkpoint.
-  #givingWay: ManualOperation<void>[] = [];
+  readonly #asyncTurns = new AsyncTurns();
+  readonly #cancelWaits = new CancelWaits();
   #joinedDepth = 0;
   // Of the slice whose joined child has not ended.
   #leftAtJoin = 0;
@@ -126,8 +117,9 @@ export class Scheduler implements SchedulerPort {
 
   // --- commands of the bus -----------------------------------------------------------------------
 
-  checkAdmission(engine: Engine): void {
-    if (this.isClosed) {
+  checkAdmission(engine: Engine, isChild: boolean): void {
+    // What runs may still use scopes and time limits for its cleanup.
+    if (this.isClosed && !isChild) {
       throw new NephriteError('ERR_RUNTIME_CLOSED', 'the runtime is closed: it takes no tasks');
     }
     if (this.#queue.length >= this.queuedMax) {
@@ -177,7 +169,7 @@ export class Scheduler implements SchedulerPort {
     task.ensureExtras().cancellationRequested(reason);
     if (stateOf(task.word) === WAITING && isCancellable(task.word)) {
       task.word |= WAIT_CANCELLED;
-      task.waitingFor?.cancel(reason);
+      this.#cancelWaits.ask(task);
     }
     return true;
   }
@@ -187,10 +179,8 @@ export class Scheduler implements SchedulerPort {
   }
 
   giveWay(): PromiseLike<void> {
-    const turn = new ManualOperation<void>();
-    this.#givingWay.push(turn);
     this.requestTurn();
-    return turn;
+    return this.#asyncTurns.wait();
   }
 
   engineById(engineId: string): Engine {
@@ -231,15 +221,18 @@ export class Scheduler implements SchedulerPort {
       turnBudget.beginTurn();
       refreshTracing();
       host.drainCompletions();
+      this.#resumeAsync();
       do {
         this.wheels.expire(turnBudget.nowMs, this.#onFired);
         this.bus.drain();
-        this.#resumeAsync();
         this.#runTasks();
         host.submit();
-      } while (this.#hasWork() && !turnBudget.isSpent);
+      } while (this.#hasTasks() && !turnBudget.isSpent);
     } finally {
       turnBudget.endTurn();
+      // By an exception of the user's (a listener): the next turn starts clean.
+      operationOwner.current = undefined;
+      this.#joinedDepth = 0;
       this.#isTurning = false;
       this.wheels.isInTurn = false;
       host.leaveTurn();
@@ -247,15 +240,18 @@ export class Scheduler implements SchedulerPort {
     }
   }
 
+  #hasTasks(): boolean {
+    return this.#queue.length > 0 || this.bus.hasEntries;
+  }
+
   #hasWork(): boolean {
-    return this.#queue.length > 0 || this.bus.hasEntries || this.#givingWay.length > 0;
+    return this.#hasTasks() || this.#asyncTurns.hasWaiting;
   }
 
   /** Async bodies at a checkpoint go on; their code runs in microtasks, after this turn. */
   #resumeAsync(): void {
-    if (this.#givingWay.length === 0) return;
-    const turns = this.#givingWay;
-    this.#givingWay = [];
+    if (!this.#asyncTurns.hasWaiting) return;
+    const turns = this.#asyncTurns.take(this.#turnBudget.nowMs);
     if (this.bus.taps.isOpen) this.bus.trace(commands.OP_GO_ON, 0, 0, turns.length);
     for (const turn of turns) turn.resolveWith();
   }
@@ -278,18 +274,19 @@ export class Scheduler implements SchedulerPort {
     const { reductionLimit } = task.engine;
     // The resume itself is the first one.
     budget.reductionsLeft = reductionLimit - 1;
+    this.#turnBudget.unusedReductions = 0;
     budget.checksToClock = budget.checksAtStart;
     this.#stalls.dispatched(task);
     const isRestricted = task.rights !== ALL_CAPABILITIES;
     if (isRestricted) this.#host.enterTask(task);
-    let slice = sliceOf(task);
+    let slice = runTask(task);
     while (slice === SLICE_WAITS && this.#takesJoined(task)) {
       if (!this.#runJoined(task)) {
         // Its own reductions: those before the join.
         task.reductionCount += reductionLimit - this.#leftAtJoin;
         return;
       }
-      slice = this.#isOver(task) ? SLICE_GIVES_WAY : sliceOf(task);
+      slice = this.#isOver(task) ? SLICE_GIVES_WAY : runTask(task);
     }
     operationOwner.current = undefined;
     if (isRestricted) this.#host.leaveTask();
@@ -311,6 +308,7 @@ export class Scheduler implements SchedulerPort {
     if (!(join instanceof JoinOperation) || this.#joinedDepth >= JOINED_DEPTH_MAX) return false;
     const child = join.target;
     const isPlain =
+      task.rights === ALL_CAPABILITIES &&
       child.rights === ALL_CAPABILITIES &&
       (task.word & CANCEL_REQUESTED) === 0 &&
       child.sink === task.sink;
@@ -323,19 +321,21 @@ export class Scheduler implements SchedulerPort {
     const reductionsLeft = budget.reductionsLeft;
     task.word = suspended(task.word);
     this.waitingCount++;
+    if ((task.word & LISTED) === 0) this.live.list(task);
     // The task looks at it, though it has not subscribed.
     join.markObserved();
     this.#joinedDepth++;
     this.#dispatch(join.target);
     this.#joinedDepth--;
+    this.#turnBudget.unusedReductions = 0;
     if (join.isSettled) {
       task.word = dispatched(woken(task.word));
       this.waitingCount--;
       operationOwner.current = task;
       budget.reductionsLeft = reductionsLeft - 1;
+      this.#stalls.dispatched(task);
       return true;
     }
-    if ((task.word & LISTED) === 0) this.live.list(task);
     join.subscribe(task);
     this.#leftAtJoin = Math.max(0, reductionsLeft);
     return false;

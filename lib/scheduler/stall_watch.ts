@@ -100,7 +100,8 @@ export class StallWatch {
     const event = this.#pending;
     this.#pending = undefined;
     this.#watch(undefined);
-    if (event !== undefined) this.#emit({ ...event, stack });
+    // Outside the task: the listener may throw, and spawn. What it throws is an uncaught exception.
+    if (event !== undefined) queueMicrotask(() => this.#emit({ ...event, stack }));
   }
 }
 

@@ -7,7 +7,7 @@
 // functions compiled to resumable frames would be a third (S-8, S-9 wait for it).
 // Not here: what follows from a step (scheduler/).
 import { types } from 'node:util';
-import { type Operation, REJECTED } from '../base/operation.ts';
+import { Operation, REJECTED } from '../base/operation.ts';
 import { operationOwner } from '../base/operation_owner.ts';
 import { isSuspension, unwinding, type Waitable } from '../base/suspension.ts';
 import { AsyncBodyOperation, guardAwait } from './async_body.ts';
@@ -86,14 +86,11 @@ function call(body: Body, args: unknown[]): unknown {
   return args.length === 1 ? body(args[0]) : body(...args);
 }
 
-// Functions that were seen to return neither a promise nor a generator. All others may be, or call,
-// async functions, whose continuations must know their task (`spawn(() => handle(request))`).
-const plain = new WeakSet<object>();
-let lastPlain: unknown;
-
+// Whether it is an async function, or calls one, is not known before it has returned; then it is too
+// late: continuations must know their task (`spawn(() => handle(request))`). So always.
 function startFunction(task: Task, body: Body, args: unknown[]): StepCode {
-  const isPlain = body === lastPlain || plain.has(body);
-  const result = isPlain ? call(body, args) : callInStorage(task, body, args);
+  operationOwner.guardAwait = guardAwait;
+  const result = runAsAsync(task, () => call(body, args));
   const isObject = typeof result === 'object' && result !== null;
   if (isObject && types.isGeneratorObject(result)) {
     return startGenerator(task, result as AnyGenerator);
@@ -105,22 +102,8 @@ function startFunction(task: Task, body: Body, args: unknown[]): StepCode {
     task.waitingFor = task.frame as Waitable;
     return STEP_SUSPENDED;
   }
-  if (!isPlain) plain.add(body);
-  lastPlain = body;
   task.outcomeValue = result;
   return STEP_COMPLETED;
-}
-
-/** Our storage tells which task an operation belongs to, also in the part before the first await.
- * */
-function callInStorage(task: Task, body: Body, args: unknown[]): unknown {
-  operationOwner.guardAwait = guardAwait;
-  operationOwner.current = undefined;
-  try {
-    return runAsAsync(task, () => call(body, args));
-  } finally {
-    operationOwner.current = task;
-  }
 }
 
 function startGenerator(task: Task, generator: AnyGenerator): StepCode {
@@ -149,11 +132,14 @@ function taken(task: Task, result: IteratorResult<unknown, unknown>): StepCode {
   return foreignYield(task, value);
 }
 
+function nameOfType(value: unknown): string {
+  if (value === null || typeof value !== 'object')
+    return String(value === null ? value : typeof value);
+  return value.constructor?.name ?? 'an object';
+}
+
 function foreignYield(task: Task, value: unknown): StepCode {
-  const what =
-    value !== null && typeof value === 'object'
-      ? (value.constructor?.name ?? 'an object')
-      : typeof value;
+  const what = value instanceof Operation ? 'an Operation' : nameOfType(value);
   const message = `${task.name} yielded ${what}: write \`yield*\`, with the star, before operations`;
   task.outcomeValue = { kind: 'foreign-yield', message };
   return STEP_TRAPPED;

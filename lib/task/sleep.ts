@@ -20,6 +20,9 @@ export function checkDelay(name: string, value: unknown): number {
   return value;
 }
 
+// Instead of a delay.
+const UNTIL_A_TIME = -1;
+
 class SleepOperation extends Operation<void> {
   readonly #timers: TimerPort;
   readonly #delayMs: number;
@@ -45,7 +48,8 @@ class SleepOperation extends Operation<void> {
   }
 
   override describeWait(): string {
-    return `sleep ${this.#delayMs} ms`;
+    // Not what is left until a given time: a replay would have another.
+    return this.#delayMs === UNTIL_A_TIME ? 'sleep until a time' : `sleep ${this.#delayMs} ms`;
   }
 }
 
@@ -64,7 +68,5 @@ export function sleep(delayMs: number): Operation<void> {
 export function sleepUntil(timeMs: number): Operation<void> {
   if (typeof timeMs !== 'number') throw invalidArgType('timeMs', 'of type number', timeMs);
   if (Number.isNaN(timeMs)) throw outOfRange('timeMs', 'a number', timeMs);
-  const timers = currentTimers();
-  const delayMs = Math.max(0, timeMs - timers.clock.nowMs());
-  return new SleepOperation(timers, timeMs, delayMs);
+  return new SleepOperation(currentTimers(), timeMs, UNTIL_A_TIME);
 }
