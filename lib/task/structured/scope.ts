@@ -95,6 +95,7 @@ export class Scope implements TaskWatcher, AsyncDisposable {
   // Async bodies that waited when they were cancelled.
   readonly #interrupted = new WeakSet<Task>();
   #guard: ScopeGuard | undefined = undefined;
+  #isGuarded = false;
   #failed: Task | undefined = undefined;
   #isCancelled = false;
   #cancelReason: unknown = undefined;
@@ -109,8 +110,20 @@ export class Scope implements TaskWatcher, AsyncDisposable {
 
   /** Ties it to the running task: scopes without a body. @internal */
   guard(): this {
-    if (this.#opener !== undefined) this.#guard = new ScopeGuard(this);
+    this.#isGuarded = this.#opener !== undefined;
+    this.#renewGuard();
     return this;
+  }
+
+  // Joined scopes let go of their opener: a server's loop opens one for each request.
+  #renewGuard(): void {
+    if (!this.#isGuarded || this.#guard !== undefined || currentTask() !== this.#opener) return;
+    this.#guard = new ScopeGuard(this);
+  }
+
+  #endGuard(): void {
+    this.#guard?.end();
+    this.#guard = undefined;
   }
 
   /** Tasks that have not ended, the body among them. */
@@ -132,6 +145,7 @@ export class Scope implements TaskWatcher, AsyncDisposable {
     if (this.#isClosing && this.#open.size === 0) {
       throw new NephriteError('ERR_INVALID_STATE', 'the scope has been left: it takes no tasks');
     }
+    this.#renewGuard();
     const running = currentTask();
     const parent = running?.sink === this.#sink ? running : (this.body ?? this.#opener);
     const task = this.#sink.spawn(body, args, { watcher: this }, parent);
@@ -154,6 +168,7 @@ export class Scope implements TaskWatcher, AsyncDisposable {
     }
     if (running !== undefined) this.#followCancellation(running);
     this.#isDelivered = true;
+    if (this.#open.size === 0) this.#endGuard();
     return this.#wait();
   }
 
@@ -203,7 +218,7 @@ export class Scope implements TaskWatcher, AsyncDisposable {
       join.subscribe({
         nextWaiter: undefined,
         operationSettled: () => {
-          this.#guard?.end();
+          this.#endGuard();
           if (isDelivered || this.failures.isEmpty) resolve();
           else reject(this.failures.toError());
         },
@@ -233,6 +248,7 @@ export class Scope implements TaskWatcher, AsyncDisposable {
       this.#fail(task, joinError(task));
     }
     if (this.#open.size > 0) return;
+    if (this.#isDelivered) this.#endGuard();
     if (this.body !== undefined) this.#isClosing = true;
     this.onEmptied?.();
     for (const join of this.#joins) join.scopeEmptied();
