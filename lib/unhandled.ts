@@ -1,7 +1,9 @@
 // Unhandled failures: of tasks that nobody joined; reported once, to whoever wants to know, else as
-// Node reports an unhandled rejection. Owner: one runtime.
+// Node reports an unhandled rejection. Owner: one runtime. Invariants: a listener that throws keeps
+// no failure from the others.
 // Not here: when a failure counts as unhandled (scheduler/thread_host.ts).
 import { channel } from 'node:diagnostics_channel';
+import { callSafely } from './base/throw_later.ts';
 import { joinError } from './task/join.ts';
 import type { Task } from './task/task.ts';
 
@@ -27,6 +29,6 @@ export class UnhandledFailures {
       Promise.reject(error);
       return;
     }
-    for (const listener of this.#listeners) listener(error, task);
+    for (const listener of this.#listeners) callSafely(() => listener(error, task));
   }
 }

@@ -1,8 +1,10 @@
 // Completion: what follows from a task's end: its outcome is written, its open operations are
 // cancelled, those who wait are told, and a failure that nobody asked for is reported, once.
-// Owner: the scheduler. Invariants: exactly one outcome; nothing the task held is kept by it.
+// Owner: the scheduler. Invariants: exactly one outcome; nothing the task held is kept by it;
+// those who wait are told, whatever the code of others throws on the way.
 // Not here: which outcome it is (dispatch.ts).
 import { invariant } from '../base/assert.ts';
+import { callSafely, throwLater } from '../base/throw_later.ts';
 import { abandonOwned } from '../task/async_body.ts';
 import { forgetEnded } from '../task/family.ts';
 import type { Outcome } from '../task/outcome.ts';
@@ -29,19 +31,25 @@ export function completeTask(task: Task, status: Outcome<unknown>['status']): bo
   }
   task.args = undefined;
   task.context = undefined;
-  if (status === 'failure' || status === 'trap') return (task.word & OBSERVED) === 0;
-  // Of a failure the parent itself must be known: it decides when the failure is reported.
+  const isFailure = status === 'failure' || status === 'trap';
+  // Of such a failure the parent itself must be known: it decides when the failure is reported.
+  if (isFailure && (task.word & OBSERVED) === 0) return true;
   if (task.parent !== undefined) forgetEnded(task);
   return false;
 }
 
 /** What few tasks have. */
 function completeRest(task: Task): void {
-  if (task.firstOwned !== undefined) abandonOwned(task);
+  if (task.firstOwned !== undefined) callSafely(() => abandonOwned(task));
   const { extras } = task;
-  if (extras !== undefined) extras.completed();
   const trace = taskTracing.isActive ? traceCompletion(task) : undefined;
-  extras?.watcher?.taskCompleted(task);
+  if (extras !== undefined) {
+    callSafely(() => extras.completed());
+    const { watcher, failedChildren } = extras;
+    if (watcher !== undefined) callSafely(() => watcher.taskCompleted(task));
+    // They are reported now, and may have descendants that live on.
+    if (failedChildren !== undefined) for (const child of failedChildren) forgetEnded(child);
+  }
   tellJoins(task);
   if (trace !== undefined) traceCompleted(trace);
 }
@@ -57,7 +65,11 @@ function tellJoins(task: Task): void {
       next.previousJoin = undefined;
       join.nextJoin = undefined;
     }
-    join.taskCompleted();
+    try {
+      join.taskCompleted();
+    } catch (error) {
+      throwLater(error);
+    }
   }
 }
 
@@ -72,7 +84,10 @@ const FAILED_CHILDREN_MAX = 256;
  */
 export function unobservedFailure(task: Task): Task | undefined {
   const { parent } = task;
-  if (parent === undefined || stateOf(parent.word) === COMPLETED) return task;
+  if (parent === undefined || stateOf(parent.word) === COMPLETED) {
+    forgetEnded(task);
+    return task;
+  }
   const extras = parent.ensureExtras();
   extras.failedChildren ??= [];
   extras.failedChildren.push(task);

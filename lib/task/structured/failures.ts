@@ -12,8 +12,21 @@ import type { Task } from '../task.ts';
 // Causes are looked at no deeper.
 const CAUSES_MAX = 16;
 
+/** What it gives, unless the error's own code throws (a getter, the traps of a proxy). */
+function unlessHostile<R>(read: () => R, otherwise: R): R {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
 /** Whether the error only says that something was cancelled, perhaps wrapped by a `catch`. */
 export function stemsFromCancellation(error: unknown): boolean {
+  return unlessHostile(() => isCancellation(error), false);
+}
+
+function isCancellation(error: unknown): boolean {
   let link = error;
   for (let depth = 0; depth < CAUSES_MAX && link instanceof Error; depth++) {
     if (link instanceof AbortError || link instanceof TaskCancelledError) return true;
@@ -41,6 +54,10 @@ export function kindOfFailure(task: Task, error: unknown, wasInterrupted: boolea
 
 /** What the clean-up threw, without the cancellation that the scheduler suppressed in it. */
 export function cleanupError(error: unknown): unknown {
+  return unlessHostile(() => withoutCancellation(error), error);
+}
+
+function withoutCancellation(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'SuppressedError') return error;
   const { error: own, suppressed } = error as SuppressedErrorLike;
   return suppressed instanceof TaskCancelledError ? own : error;
@@ -92,5 +109,6 @@ export class Failures {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const read = () => `${error instanceof Error ? error.message : String(error)}`;
+  return unlessHostile(read, 'an error that cannot be read');
 }
