@@ -187,7 +187,7 @@ export class Runtime {
   async #close(deadlineMs: number): Promise<CloseReport> {
     const onIdle = (listener: () => void) => this.#idleListeners.add(listener);
     const report = await closeScheduler(this.parts, onIdle, deadlineMs);
-    this.parts.host.close();
+    this.parts.host.close(report.abandoned.length > 0);
     return report;
   }
 

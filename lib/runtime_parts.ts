@@ -21,7 +21,8 @@ export interface RuntimeHost extends SchedulerHost {
   onIdle: () => void;
   /** Calls `call` once, after that time on the host's clock; returns a function that prevents it. */
   callAfter(delayMs: number, call: () => void): () => void;
-  close(): void;
+  /** `hasTasks`: some were left behind; they may go on, but keep no process alive. */
+  close(hasTasks: boolean): void;
 }
 
 export interface Parts {

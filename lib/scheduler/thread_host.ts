@@ -3,6 +3,7 @@
 // than a turn's time in a row, then through setImmediate, so that timers and sockets get theirs; an
 // idle scheduler has nothing armed.
 // Not here: the loop (scheduler.ts), the poller's own pump (io/io_thread.ts).
+import { callSafely } from '../base/throw_later.ts';
 import { type Capabilities, fileAuthorityOf } from '../bus/capabilities.ts';
 import { setFileAuthority } from '../io/authority.ts';
 import { openedThread } from '../io/current_thread.ts';
@@ -10,6 +11,7 @@ import type { IoThread } from '../io/io_thread.ts';
 import { OBSERVED } from '../task/state.ts';
 import type { Task } from '../task/task.ts';
 import { type AlarmClient, alarm } from '../time/alarm.ts';
+import { armDeadline, cancelDeadline } from '../time/deadlines.ts';
 import { RuntimeClock } from '../time/runtime_clock.ts';
 import type { SchedulerHost } from './scheduler_host.ts';
 import { TURN_MS } from './turn_budget.ts';
@@ -23,6 +25,7 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
   #io: IoThread | undefined;
   #alarmMs = Infinity;
   #isKept = false;
+  #isClosed = false;
   #burstStartMs = 0;
   #isBurstOver = false;
   #unobserved: Task[] = [];
@@ -60,7 +63,7 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
   }
 
   keepAlive(isKept: boolean): void {
-    if (isKept === this.#isKept) return;
+    if (isKept === this.#isKept || this.#isClosed) return;
     this.#isKept = isKept;
     if (isKept) alarm.ref();
     else alarm.unref();
@@ -106,21 +109,26 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
   #report(): void {
     const tasks = this.#unobserved;
     this.#unobserved = [];
-    for (const task of tasks) if ((task.word & OBSERVED) === 0) this.onUnobserved(task);
+    for (const task of tasks) {
+      if ((task.word & OBSERVED) === 0) callSafely(() => this.onUnobserved(task));
+    }
   }
 
   becameIdle(): void {
+    if (this.#isClosed) alarm.detach(this);
     this.onIdle();
   }
 
   callAfter(delayMs: number, call: () => void): () => void {
-    const timer = setTimeout(call, Math.ceil(delayMs));
-    return () => clearTimeout(timer);
+    // A timer of Node's own holds 31 bits of milliseconds.
+    const deadline = armDeadline(delayMs, call);
+    return () => cancelDeadline(deadline);
   }
 
-  close(): void {
-    alarm.detach(this);
-    if (this.#isKept) alarm.unref();
-    this.#isKept = false;
+  close(hasTasks: boolean): void {
+    // Tasks that were left behind come to the end of their `finally` blocks, if the process lives.
+    if (!hasTasks) alarm.detach(this);
+    this.keepAlive(false);
+    this.#isClosed = true;
   }
 }
