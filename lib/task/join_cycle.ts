@@ -1,7 +1,8 @@
 // Join cycles: tasks that wait for one another in a ring would wait for ever, so whoever closes the
 // ring is trapped, with the ring named. Looked for at each suspension on tasks, never by a watcher.
 // Owner: none. Invariants: the walk is bounded; only waits that end with tasks count (a time limit
-// around them ends by itself, a race by another item).
+// around them ends by itself, an
+// open race by another item, a decided one by all that are left).
 // Not here: what follows from one (scheduler/dispatch.ts).
 import { Operation } from '../base/operation.ts';
 import { JoinOperation } from './join.ts';
@@ -48,6 +49,30 @@ export function joinCycle(task: Task, waitable: unknown): Task[] | undefined {
     if (length > CHAIN_LENGTH_MAX) return undefined;
   }
   return ringThrough(task, [], waitable);
+}
+
+/**
+ * As joinCycle(), for a part of what `task` waits for that has changed what it needs itself:
+ * undefined also where the task does not wait for it, or in other ways than all() does.
+ */
+export function cycleThroughPart(
+  task: Task,
+  part: CompositeOperation<unknown>,
+): Task[] | undefined {
+  if (stateOf(task.word) !== WAITING) return undefined;
+  // First what mostly says no at once: all() may have a million parts.
+  const ring = ringThrough(task, [], part);
+  return ring !== undefined && includes(task.waitingFor, part, 0) ? ring : undefined;
+}
+
+// As deep as anybody nests them.
+const NESTING_MAX = 16;
+
+function includes(whole: unknown, part: unknown, depth: number): boolean {
+  if (whole === part) return true;
+  if (!(whole instanceof CompositeOperation) || depth >= NESTING_MAX) return false;
+  for (const each of whole.openParts()) if (includes(each, part, depth + 1)) return true;
+  return false;
 }
 
 /** Depth first over all that has to settle; `seen`: tasks that lead nowhere, and the bound. */

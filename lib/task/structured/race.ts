@@ -1,8 +1,10 @@
 // race(): the first of several that settles; the others are cancelled and waited for.
-// Owner: the task or caller. Invariants: it settles when every item has; what a loser was granted
-// goes back. Not here: what items are (item.ts).
-import { AbortError, outOfRange } from '../../base/errors.ts';
-import { FULFILLED, type Operation, REJECTED } from '../../base/operation.ts';
+// Owner: the task or caller. Invariants: it settles when every item has, unless a loser waits for
+// whoever waits for the race; what a loser was granted goes back. Not here: what items are (item.ts).
+import { AbortError, NephriteError, outOfRange } from '../../base/errors.ts';
+import { FULFILLED, type Operation, PENDING, REJECTED } from '../../base/operation.ts';
+import { cycleThroughPart } from '../join_cycle.ts';
+import { labelOf, type Task } from '../task.ts';
 import { Failures } from './failures.ts';
 import { GroupOperation, operationsOf } from './group_operation.ts';
 import { type Item, type ItemValue, kindOfRejection } from './item.ts';
@@ -38,7 +40,22 @@ class RaceOperation extends GroupOperation<unknown> {
     return !this.isStopped || item.state === FULFILLED || kindOfRejection(item) === 'own';
   }
 
+  /** A loser that cannot be cancelled may wait for the very task that waits for it from now on. */
+  protected override stop(reason: unknown): void {
+    super.stop(reason);
+    const owner = this.owner as Task | undefined;
+    if (owner === undefined) return;
+    const cycle = cycleThroughPart(owner, this);
+    if (cycle === undefined) return;
+    if (this.winner !== undefined) this.winner.giveBack();
+    const path = [...cycle, cycle[0]].map(labelOf).join(' -> ');
+    const text = `race(): decided, but tasks wait for one another: ${path}`;
+    this.reject(new NephriteError('ERR_JOIN_CYCLE', text));
+  }
+
   protected override finish(): void {
+    // A ring was found.
+    if (this.isSettled) return;
     const { winner, failures } = this;
     if (failures !== undefined) {
       if (winner !== undefined) winner.giveBack();
@@ -59,9 +76,9 @@ class RaceOperation extends GroupOperation<unknown> {
     if (this.winner !== undefined) this.winner.giveBack();
   }
 
-  /** One of them is enough. */
+  /** One of them is enough; when it is decided, the losers have to end. */
   override openParts(): Iterable<Operation<unknown>> {
-    return [];
+    return this.isStopped ? this.items.filter(({ state }) => state === PENDING) : [];
   }
 
   override describeWait(): string {

@@ -10,6 +10,7 @@ import {
   sleep,
   type Task,
   TaskTrapError,
+  uncancellable,
   waitToken,
   withTimeout,
 } from '../../../../lib/index.ts';
@@ -74,6 +75,40 @@ describe('a ring', () => {
       }),
     );
     expectCycle(error, 'last', 'opener', 'outer', 'inner', 'last');
+  });
+});
+
+describe('a ring through a decided race', () => {
+  it('is closed by the clean-up of a loser that waits for the one that races', async () => {
+    const waiter: Task = test.rt.spawn(function* racer() {
+      yield* race([
+        function* loser() {
+          try {
+            yield* sleep(1e6);
+          } finally {
+            yield* sleep(5);
+            yield* waiter.settled();
+          }
+        },
+        sleep(1),
+      ]);
+    });
+    expectCycle(await rejectionOf(waiter.join()), 'loser', 'racer', 'loser');
+  });
+
+  it.each(['alone', 'in all()'])('is closed by the decision: %s', async (how) => {
+    const waiter: Task = test.rt.spawn(function* racer() {
+      const decided = race([
+        function* loser() {
+          yield* uncancellable(waiter.settled());
+        },
+        sleep(1),
+      ]);
+      yield* how === 'alone' ? decided : all([decided, sleep(5)]);
+    });
+    const error = (await rejectionOf(waiter.join())) as Error;
+    expect(error).toMatchObject({ code: 'ERR_JOIN_CYCLE' });
+    expect(error.message).toContain('racer #1 -> loser #2 -> racer #1');
   });
 });
 
