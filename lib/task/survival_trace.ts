@@ -18,6 +18,8 @@ export class SurvivalTrace implements UnwindTrace {
   readonly #arrived: { stack?: unknown } = {};
   hasLeft = false;
   #hasArrived = false;
+  // Where Error is frozen, stacks are cut off, and nothing can be told from them.
+  #isWhole = true;
 
   /**
    * `leftAt`: where the body was told to return, in a later step; `isInner`: an inner generator is
@@ -31,12 +33,12 @@ export class SurvivalTrace implements UnwindTrace {
   left(below: Callable): void {
     if (this.hasLeft) return;
     this.hasLeft = true;
-    capture(this.#left, below);
+    this.#capture(this.#left, below);
   }
 
   arrived(below: Callable): void {
     this.#hasArrived = true;
-    capture(this.#arrived, below);
+    this.#capture(this.#arrived, below);
   }
 
   /**
@@ -44,9 +46,9 @@ export class SurvivalTrace implements UnwindTrace {
    * that drove the body: the frames from there on are not the body's.
    */
   keep(task: Task): void {
-    if (!this.#hasArrived) return;
+    if (!this.#hasArrived || !this.#isWhole) return;
     const here: { stack?: unknown } = {};
-    capture(here, this.keep);
+    this.#capture(here, this.keep);
     const ownCount = linesOf(here).length;
     const leftAt = this.hasLeft ? chain(this.#left, ownCount) : this.#leftAt;
     if (leftAt === undefined) return;
@@ -56,24 +58,34 @@ export class SurvivalTrace implements UnwindTrace {
     if (isSurvivor) task.word &= ~UNWINDING;
     task.ensureExtras().leftAt = leftAt;
   }
-}
 
-function capture(holder: { stack?: unknown }, below: Callable): void {
-  const limit = Error.stackTraceLimit;
-  // Whole: the chain of generators between a body and what it waits for may be long, and two chains
-  // that differ far from their ends only must not be taken for one.
-  Error.stackTraceLimit = Infinity;
-  Error.captureStackTrace(holder, below);
-  Error.stackTraceLimit = limit;
+  #capture(holder: { stack?: unknown }, below: Callable): void {
+    const limit = Error.stackTraceLimit;
+    // Whole: the chain of generators between a body and what it waits for may be long, and two
+    // chains that differ far from their ends only must not be taken for one.
+    try {
+      Error.stackTraceLimit = Infinity;
+    } catch {
+      this.#isWhole = false;
+      return;
+    }
+    try {
+      Error.captureStackTrace(holder, below);
+    } finally {
+      Error.stackTraceLimit = limit;
+    }
+  }
 }
 
 function linesOf(holder: { stack?: unknown }): string[] {
   const prepare = Error.prepareStackTrace;
   // Somebody's own may give no text.
-  Error.prepareStackTrace = undefined as unknown as typeof prepare;
-  const lines = String(holder.stack).split('\n').slice(1);
-  Error.prepareStackTrace = prepare;
-  return lines;
+  const canReplace = Reflect.set(Error, 'prepareStackTrace', undefined);
+  try {
+    return String(holder.stack).split('\n').slice(1);
+  } finally {
+    if (canReplace) Error.prepareStackTrace = prepare;
+  }
 }
 
 /** The chain of bodies, innermost first; without what is between them (next, return). */

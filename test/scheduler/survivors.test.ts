@@ -135,4 +135,28 @@ describe('survivors', () => {
     expect((await task.settled()).status).toBe('cancelled');
     expect(isCleanedUp).toBe(true);
   });
+
+  it('a `finally` that waits where Error is frozen', async () => {
+    const before = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit');
+    const log: unknown[] = [];
+    const task = lab.rt.spawn(function* () {
+      try {
+        yield* sleep(100_000);
+      } catch (error) {
+        log.push(error);
+      } finally {
+        yield* sleep(1);
+        log.push('cleaned up');
+      }
+    });
+    await tick();
+    try {
+      Object.defineProperty(Error, 'stackTraceLimit', { value: 10, writable: false });
+      task.cancel();
+      expect((await task.settled()).status).toBe('cancelled');
+    } finally {
+      Object.defineProperty(Error, 'stackTraceLimit', before as PropertyDescriptor);
+    }
+    expect(log).toEqual(['cleaned up']);
+  });
 });
