@@ -103,8 +103,15 @@ export class JoinOperation<T> extends Operation<T> implements Suspension {
     const { hasYielded } = this;
     this.hasYielded = true;
     if (this.state === PENDING) {
+      const current = operationOwner.current as Task | undefined;
       // Several tasks may stand at one join; outside of tasks nobody drives it.
-      if (operationOwner.current === undefined) throw foreignDriver();
+      if (current === undefined) throw foreignDriver();
+      // Perhaps not the first task that comes to it; or `for (… of join)`, which goes on asking. A
+      // task's wait is cleared when it is dispatched: what it waits for it has asked in this slice.
+      if (hasYielded) {
+        if (current.waitingFor === this) throw foreignDriver();
+        current.waitingFor = this;
+      }
       unwinding.trace?.arrived(this.next);
       return this;
     }
@@ -119,6 +126,8 @@ export class JoinOperation<T> extends Operation<T> implements Suspension {
   }
 
   return(value: T): IteratorResult<Suspension, T> {
+    const current = operationOwner.current as Task | undefined;
+    if (current?.waitingFor === this) current.waitingFor = undefined;
     unwinding.trace?.left(this.return);
     return { done: true, value };
   }
