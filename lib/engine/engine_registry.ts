@@ -36,11 +36,14 @@ export class EngineRegistry {
     return engine;
   }
 
-  /** Fields that `changes` does not have stay. @throws ERR_ENGINE_UNKNOWN */
+  /**
+   * Fields that `changes` does not have, or has as undefined, stay: also those of its groups
+   * (`resourceLimits`). @throws ERR_ENGINE_UNKNOWN
+   */
   update(engineId: string, changes: unknown): Engine {
     const engine = this.get(engineId);
     const given = typeof changes === 'object' && changes !== null ? changes : {};
-    engine.update(parseEngineConfig({ ...engine.config, ...given, engineId }));
+    engine.update(parseEngineConfig({ ...merged(engine.config, given, true), engineId }));
     return engine;
   }
 
@@ -61,4 +64,20 @@ export class EngineRegistry {
   [Symbol.iterator](): Iterator<Engine> {
     return this.#byId.values();
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** With `hasGroups`, fields that are objects on both sides are merged too. */
+function merged(before: object, changes: object, hasGroups: boolean): Record<string, unknown> {
+  const result: Record<string, unknown> = { ...before };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
+    const old = result[name];
+    const isGroup = hasGroups && isObject(old) && isObject(value);
+    result[name] = isGroup ? merged(old, value, false) : value;
+  }
+  return result;
 }

@@ -132,6 +132,15 @@ describe('engines: limits', () => {
     rt.engines.update('small', { resourceLimits: { tasksMax: 4 } });
     expect(onSmall.spawn(passing(1)).id).toBe(4);
   });
+
+  it('engines: an update leaves the limits that it does not name', () => {
+    const resourceLimits = { tasksMax: undefined, timersMax: 9 };
+    const updated = rt.engines.update('timed', { resourceLimits, timerWheelConfig: {} });
+    expect(updated).toMatchObject({
+      resourceLimits: { tasksMax: 3, timersMax: 9 },
+      timerWheelConfig: { tickMs: 10 },
+    });
+  });
 });
 
 describe('engines: timers by configuration', () => {
