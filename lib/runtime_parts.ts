@@ -1,5 +1,6 @@
 // Composition of one scheduler with its bus, queue, host and rights. Owner: whoever asked for it.
 // Not here: the public Runtime (runtime.ts), the test runtime (testing/).
+import { operationOwner } from './base/operation_owner.ts';
 import { ALL_CAPABILITIES, type Capabilities, fileAuthorityOf } from './bus/capabilities.ts';
 import { RuntimeBus } from './bus/runtime_bus.ts';
 import { setAsyncFileAuthority } from './io/authority.ts';
@@ -34,7 +35,8 @@ export interface Parts {
 /** From the first restricted task on: async bodies keep their authority over an `await`. */
 export function followAsyncAuthority(): void {
   setAsyncFileAuthority(() => {
-    const task = currentAsyncTask();
+    // A dispatched task has been set, or is not restricted.
+    const task = operationOwner.current === undefined ? currentAsyncTask() : undefined;
     return task === undefined ? undefined : fileAuthorityOf(task.rights as Capabilities);
   });
 }

@@ -8,6 +8,7 @@ import { type Capabilities, fileAuthorityOf } from '../bus/capabilities.ts';
 import { setFileAuthority } from '../io/authority.ts';
 import { openedThread } from '../io/current_thread.ts';
 import type { IoThread } from '../io/io_thread.ts';
+import { runWithoutStores } from '../task/async_context.ts';
 import { OBSERVED } from '../task/state.ts';
 import type { Task } from '../task/task.ts';
 import { type AlarmClient, alarm } from '../time/alarm.ts';
@@ -36,14 +37,14 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
 
   arm(turn: () => void): void {
     if (this.#isBurstOver) this.armAfterEventLoop(turn);
-    else process.nextTick(turn);
+    else process.nextTick(runWithoutStores, turn);
   }
 
   armAfterEventLoop(turn: () => void): void {
     setImmediate(() => {
       this.#isBurstOver = false;
       this.#burstStartMs = this.clock.nowMs();
-      turn();
+      runWithoutStores(turn);
     });
   }
 
@@ -59,7 +60,7 @@ export class ThreadHost implements SchedulerHost, AlarmClient {
 
   alarmExpired(): void {
     this.#alarmMs = Infinity;
-    this.onAlarm();
+    runWithoutStores(this.onAlarm);
   }
 
   keepAlive(isKept: boolean): void {

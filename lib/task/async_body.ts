@@ -5,6 +5,7 @@
 // operations are asked to stop, and their targets decide.
 // Not here: generator bodies (execution.ts).
 import { Operation, type OperationWaiter, REJECTED } from '../base/operation.ts';
+import { operationOwner } from '../base/operation_owner.ts';
 import { currentAsyncTask } from './current.ts';
 import { TaskCancelledError } from './outcome.ts';
 import { CANCEL_REQUESTED, isCancellable, MASK_UNIT } from './state.ts';
@@ -56,6 +57,8 @@ export function cancelOwned(task: Task, reason: unknown): void {
  * that is cancelled later, one that rejects with it instead of with the AbortError.
  */
 export function guardAwait<T>(operation: Operation<T>): Operation<T> | undefined {
+  // A generator's own code, whatever context it calls functions in.
+  if (operationOwner.current !== undefined) return undefined;
   if (operation instanceof GuardedOperation) return undefined;
   const task = currentAsyncTask();
   if (task === undefined || task.outcomeStatus !== undefined) return undefined;

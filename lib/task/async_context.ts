@@ -3,8 +3,10 @@
 // Owner: module state of one thread. How we learn that a store is in use: a probe when the first
 // task is spawned, and until then a trap on AsyncLocalStorage.prototype that removes itself at its
 // first call. Nothing public tells it more cheaply (DECISIONS.md).
-// Invariants: once active, active for good. Not here: our own storage (current.ts).
+// Invariants: once active, active for good; no task runs in the context of whoever armed the turn;
+// what is captured never holds our own storage, which tells the async task (current.ts).
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { runOutsideAsync } from './current.ts';
 
 /** Read at every spawn. */
 export const asyncContext = { isActive: false };
@@ -70,5 +72,20 @@ export function captureContext(isFromOutside: boolean): AsyncResource | undefine
     if (!isFromOutside || !isProbedAtSpawn || !isStoreInUse()) return undefined;
     becomeActive();
   }
-  return new AsyncResource('NEPHRITE_TASK');
+  return runOutsideAsync(makeTaskResource);
+}
+
+const makeTaskResource = (): AsyncResource => new AsyncResource('NEPHRITE_TASK');
+
+// Made when this module is loaded: before the program has entered a store.
+const root = new AsyncResource('NEPHRITE_ROOT');
+const makeTurnResource = (): AsyncResource => new AsyncResource('NEPHRITE_TURN');
+
+/**
+ * Runs a turn without stores: it has been armed by whoever happened to wake the first task. In a
+ * resource of its own, since enterWith() of a task writes into that on Node 20.
+ */
+export function runWithoutStores(turn: () => void): void {
+  if (!asyncContext.isActive) turn();
+  else root.runInAsyncScope(makeTurnResource).runInAsyncScope(turn);
 }

@@ -37,6 +37,13 @@ export function requireTask(what: string): Task<unknown> {
   return task;
 }
 
+/** Runs what is not the code of the async task that has it run, and keeps the user's stores. */
+export function runOutsideAsync<R>(run: () => R): R {
+  if (storage?.getStore() === undefined) return run();
+  // Not exit(), which disables the storage for everybody meanwhile.
+  return (storage as AsyncLocalStorage<Task<unknown> | undefined>).run(undefined, run);
+}
+
 /** Runs an async body so that its continuations know their task. */
 export function runAsAsync<R>(task: Task<unknown>, run: () => R): R {
   if (storage === undefined) {

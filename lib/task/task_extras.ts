@@ -2,10 +2,26 @@
 // Owner: its task. Invariants: listeners on foreign signals are gone when the task has completed.
 // Not here: anything on the way of spawn and join.
 
+import { operationOwner } from '../base/operation_owner.ts';
+import { setFileAuthority } from '../io/authority.ts';
 import type { TaskWatcher } from './command_sink.ts';
+import { runOutsideAsync } from './current.ts';
 import type { TrapInfo } from './outcome.ts';
 import type { ProgressFeed } from './progress.ts';
 import type { Task } from './task.ts';
+
+/** Listeners are the code of whoever added them, not of the task that cancels. */
+function abortFromOutside(controller: AbortController, reason: unknown): void {
+  const owner = operationOwner.current;
+  const authority = setFileAuthority(undefined);
+  operationOwner.current = undefined;
+  try {
+    runOutsideAsync(() => controller.abort(reason));
+  } finally {
+    operationOwner.current = owner;
+    setFileAuthority(authority);
+  }
+}
 
 export class TaskExtras {
   name: string | undefined = undefined;
@@ -19,6 +35,8 @@ export class TaskExtras {
   detach: (() => void) | undefined = undefined;
   /** Failed children that nobody has joined so far; reported when this task ends. */
   failedChildren: Task<unknown>[] | undefined = undefined;
+  /** How often the body was told to return. */
+  deliveryCount = 0;
   /** Where the body was when it was told to return. */
   leftAt: string | undefined = undefined;
   /** The generator below the body whose `finally` waits while the body returns. */
@@ -36,7 +54,7 @@ export class TaskExtras {
 
   cancellationRequested(reason: unknown): void {
     this.cancelReason = reason;
-    this.#controller?.abort(reason);
+    if (this.#controller !== undefined) abortFromOutside(this.#controller, reason);
   }
 
   addFeed(feed: ProgressFeed): void {
