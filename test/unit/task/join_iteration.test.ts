@@ -9,11 +9,10 @@ useRuntime();
 const FOREIGN = expect.objectContaining({ code: 'ERR_FOREIGN_YIELD' });
 
 describe('a pending join inside a task', () => {
-  it('ends in ERR_FOREIGN_YIELD when it is spread or looped over', async () => {
+  it('ends in ERR_FOREIGN_YIELD when it is looped over', async () => {
     await test.rt.run(function* () {
       const token = waitToken();
       const task = spawn(() => token.wait());
-      expect(() => [...(task.join() as Iterable<unknown>)]).toThrow(FOREIGN);
       let roundCount = 0;
       expect(() => {
         for (const _ of task.join() as Iterable<unknown>) if (++roundCount > 100) break;
