@@ -6,6 +6,7 @@
 // Not here: what the steps are (fs/), signals and timeouts (operation_options.ts).
 import { AbortError } from '../base/errors.ts';
 import { Operation, type OperationWaiter } from '../base/operation.ts';
+import { ownOperation } from '../base/operation_owner.ts';
 import { currentFileAuthority, type FileAuthority } from './authority.ts';
 import type { IoThread } from './io_thread.ts';
 import type { Cancellable } from './operation_options.ts';
@@ -96,6 +97,7 @@ export class CompositeOperation<T> extends Operation<T> {
     authority: FileAuthority | undefined = currentFileAuthority(),
   ) {
     super();
+    ownOperation(this);
     this.#scope = new Scope(thread, authority);
     body(this.#scope).then(
       (value) => this.fulfill(value),

@@ -3,7 +3,8 @@
 // queue or the processor has it. Most tasks end without having waited, and two links each way cost
 // a spawn and join 40 ns. Intrusive, no allocation.
 // Not here: tasks that have ended (whoever holds them).
-import { operationOwner } from '../base/operation_owner.ts';
+import type { CommandSink } from '../task/command_sink.ts';
+import { currentTask } from '../task/current.ts';
 import { LISTED } from '../task/state.ts';
 import type { Task } from '../task/task.ts';
 import type { TaskQueue } from './run_queue.ts';
@@ -12,10 +13,13 @@ export class LiveTasks {
   /** All of them, listed or not. Kept by the scheduler. */
   count = 0;
   readonly #queue: TaskQueue;
+  readonly #sink: () => CommandSink;
   #last: Task | undefined = undefined;
 
-  constructor(queue: TaskQueue) {
+  /** `sink`: the bus of the scheduler, which is made after it. */
+  constructor(queue: TaskQueue, sink: () => CommandSink) {
     this.#queue = queue;
+    this.#sink = sink;
   }
 
   /** Its first wait. */
@@ -39,19 +43,28 @@ export class LiveTasks {
 
   /** O(n): for commands that name a task by its id. */
   find(id: number): Task | undefined {
-    const { current } = operationOwner;
-    if (current !== undefined && (current as Task).id === id) return current as Task;
-    return this.all().find((task) => task.id === id);
+    return this.findAll(new Set([id])).get(id);
+  }
+
+  /** O(n), for any number of ids. */
+  findAll(ids: ReadonlySet<number>): Map<number, Task> {
+    const found = new Map<number, Task>();
+    for (const task of this.#each()) if (ids.has(task.id)) found.set(task.id, task);
+    return found;
   }
 
   /** In the order of spawning. */
   all(): Task[] {
-    const tasks: Task[] = [];
-    for (let task = this.#last; task !== undefined; task = task.previousLive) tasks.push(task);
+    return [...this.#each()].sort((a, b) => a.id - b.id);
+  }
+
+  *#each(): Generator<Task> {
+    for (let task = this.#last; task !== undefined; task = task.previousLive) yield task;
     const isNew = (task: Task): boolean => (task.word & LISTED) === 0;
-    for (const task of this.#queue.tasks()) if (isNew(task)) tasks.push(task);
-    const current = operationOwner.current as Task | undefined;
-    if (current !== undefined && isNew(current)) tasks.push(current);
-    return tasks.sort((a, b) => a.id - b.id);
+    for (const task of this.#queue.tasks()) if (isNew(task)) yield task;
+    // Also an async body in the part before its first await.
+    const current = currentTask();
+    const isOwn = current !== undefined && current.sink === this.#sink();
+    if (isOwn && isNew(current) && current.outcomeStatus === undefined) yield current;
   }
 }

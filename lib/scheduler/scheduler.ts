@@ -83,9 +83,9 @@ export class Scheduler implements SchedulerPort {
     this.#host = host;
     this.clock = host.clock;
     this.#queue = queue;
-    this.live = new LiveTasks(queue);
+    this.live = new LiveTasks(queue, () => this.bus);
     this.#stalls = stalls;
-    stalls.findTask = (id) => this.live.find(id);
+    stalls.findTasks = (ids) => this.live.findAll(ids);
     this.#turnBudget = new TurnBudget(host.clock, (elapsedMs) => stalls.clockRead(elapsedMs));
     this.wheels = new Wheels(host);
   }

@@ -25,8 +25,8 @@ type Callable = (...given: never[]) => unknown;
 
 export class StallWatch {
   readonly thresholdMs: number;
-  /** Set by the scheduler: a task that has not ended. */
-  findTask: (id: number) => Task | undefined = () => undefined;
+  /** Set by the scheduler: those that have not ended. O(all tasks). */
+  findTasks: (ids: ReadonlySet<number>) => Map<number, Task> = () => new Map();
   readonly #emit: (event: StallEvent) => void;
   // Ids and bodies, not tasks: storing a young object in an old array costs a write barrier.
   readonly #ids = new Int32Array(RECENT_MAX);
@@ -68,9 +68,10 @@ export class StallWatch {
   #report(durationMs: number, count: number): void {
     const names = new Map<number, string>();
     let last: Task | undefined;
+    const live = this.findTasks(new Set(this.#ids.subarray(0, count)));
     for (let at = 0; at < count; at++) {
       const id = this.#ids[at];
-      last = this.findTask(id);
+      last = live.get(id);
       // One that has ended is known by its body's name only.
       const name = last?.name ?? (this.#bodies[at].name || 'anonymous');
       names.set(id, labelOf({ id, name }));

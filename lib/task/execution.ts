@@ -89,8 +89,7 @@ function call(body: Body, args: unknown[]): unknown {
 // Whether it is an async function, or calls one, is not known before it has returned; then it is too
 // late: continuations must know their task (`spawn(() => handle(request))`). So always.
 function startFunction(task: Task, body: Body, args: unknown[]): StepCode {
-  operationOwner.guardAwait = guardAwait;
-  const result = runAsAsync(task, () => call(body, args));
+  const result = callInStorage(task, body, args);
   const isObject = typeof result === 'object' && result !== null;
   if (isObject && types.isGeneratorObject(result)) {
     return startGenerator(task, result as AnyGenerator);
@@ -104,6 +103,17 @@ function startFunction(task: Task, body: Body, args: unknown[]): StepCode {
   }
   task.outcomeValue = result;
   return STEP_COMPLETED;
+}
+
+/** The storage alone tells whose an operation is, in the part before the first await too. */
+function callInStorage(task: Task, body: Body, args: unknown[]): unknown {
+  operationOwner.guardAwait = guardAwait;
+  operationOwner.current = undefined;
+  try {
+    return runAsAsync(task, () => call(body, args));
+  } finally {
+    operationOwner.current = task;
+  }
 }
 
 function startGenerator(task: Task, generator: AnyGenerator): StepCode {

@@ -11,7 +11,7 @@ const HOGS = 4;
 const SLICE_MS = 2;
 const RUN_MS = 400;
 // How much later than promised this machine may be, at the median.
-const SLACK = 5;
+const SLACK = 10;
 
 function burn(durationMs: number): void {
   const endMs = performance.now() + durationMs;
@@ -59,7 +59,7 @@ describe('fairness: what is promised', () => {
     isOver = true;
     clearInterval(timer);
     expect(median(gapsMs)).toBeLessThan((1 + SLICE_MS) * SLACK);
-    expect(timerCount).toBeGreaterThan(RUN_MS / ((1 + SLICE_MS) * SLACK * 2));
+    expect(timerCount).toBeGreaterThan(RUN_MS / ((1 + SLICE_MS) * SLACK));
     expect(microtaskCount).toBe(timerCount);
   });
 
