@@ -91,6 +91,8 @@ class RaceOperation extends GroupOperation<unknown> {
  * The others are cancelled and waited for: bodies end, locks and messages that they were granted
  * go back, tasks that were given are only left. A failure of a loser is not reported, except of its
  * clean-up, which the race rejects with.
+ * A loser that cannot be cancelled and waits for the task that races would keep it waiting for ever:
+ * the race rejects with ERR_JOIN_CYCLE.
  * @throws ERR_OUT_OF_RANGE without items, which nobody could win, and beyond 1,048,576;
  * ERR_INVALID_ARG_TYPE; what spawn() throws
  */
