@@ -1,6 +1,6 @@
 // race(): the first of several that settles; the others are cancelled and waited for.
 // Owner: the task or caller. Invariants: it settles when every item has, unless a loser waits for
-// whoever waits for the race; what a loser was granted goes back. Not here: what items are (item.ts).
+// the task that races; what a loser was granted goes back. Not here: what items are (item.ts).
 import { AbortError, NephriteError, outOfRange } from '../../base/errors.ts';
 import { FULFILLED, type Operation, PENDING, REJECTED } from '../../base/operation.ts';
 import { cycleThroughPart } from '../join_cycle.ts';
@@ -91,8 +91,8 @@ class RaceOperation extends GroupOperation<unknown> {
  * The others are cancelled and waited for: bodies end, locks and messages that they were granted
  * go back, tasks that were given are only left. A failure of a loser is not reported, except of its
  * clean-up, which the race rejects with.
- * A loser that cannot be cancelled and waits for the task that races would keep it waiting for ever:
- * the race rejects with ERR_JOIN_CYCLE.
+ * A loser that cannot be cancelled and waits for the task that races would keep it waiting for
+ * ever: the race rejects with ERR_JOIN_CYCLE.
  * @throws ERR_OUT_OF_RANGE without items, which nobody could win, and beyond 1,048,576;
  * ERR_INVALID_ARG_TYPE; what spawn() throws
  */

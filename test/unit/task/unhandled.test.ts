@@ -91,7 +91,7 @@ describe('a hostile error', () => {
         throw new Error('watcher');
       },
     };
-    const task = rt.bus.spawn(() => 7, [], { watcher }, undefined);
+    const task = rt.parts.bus.spawn(() => 7, [], { watcher }, undefined);
     expect(await task.join()).toBe(7);
     await turn();
     expect(uncaught).toEqual([new Error('watcher')]);
