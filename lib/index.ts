@@ -5,8 +5,8 @@ export { AbortError, NephriteError, TimeoutError } from './base/errors.ts';
 export { Operation } from './base/operation.ts';
 export type { Suspension } from './base/suspension.ts';
 export type { Capabilities, CapabilityOptions } from './bus/capabilities.ts';
+export type { CommandBus, SpawnSettings } from './bus/command_bus.ts';
 export type { CommandEntry } from './bus/generic_entry.ts';
-export type { RuntimeBus } from './bus/runtime_bus.ts';
 export type { TapEvent, TapListener } from './bus/tap.ts';
 export {
   type BackendInfo,

@@ -9,7 +9,7 @@ import {
   type CapabilityOptions,
   narrow,
 } from './bus/capabilities.ts';
-import type { RuntimeBus } from './bus/runtime_bus.ts';
+import { CommandBus } from './bus/command_bus.ts';
 import type { EngineConfigInput, EngineRuntimeConfig } from './engine/engine_config.ts';
 import type { EngineDescriptor } from './engine/engine_definition.ts';
 import { type BackendInfo, backend } from './io/current_thread.ts';
@@ -75,6 +75,8 @@ export class Runtime {
   static readonly name: string = 'Runtime';
   /** @internal */
   readonly parts: Parts;
+  /** Commands as entries, and the tap. They are issued by the running task. */
+  readonly bus: CommandBus;
   readonly #unhandled = new UnhandledFailures();
   readonly #idleListeners = new Set<() => void>();
   readonly #startedAtMs: number;
@@ -83,6 +85,7 @@ export class Runtime {
   /** @internal Runtimes are made by start(). */
   protected constructor(parts: Parts) {
     this.parts = parts;
+    this.bus = new CommandBus(parts.bus);
     this.#startedAtMs = parts.host.clock.nowMs();
     parts.host.onUnobserved = (task) => this.#unhandled.report(task);
     parts.host.onIdle = () => {
@@ -101,10 +104,6 @@ export class Runtime {
     runtime.parts.scheduler.queuedMax = queuedMax;
     for (const config of engines) runtime.parts.scheduler.engines.register(config);
     return runtime;
-  }
-
-  get bus(): RuntimeBus {
-    return this.parts.bus;
   }
 
   /** Which backend this thread's I/O uses, and why. Opens it if need be. */
@@ -133,9 +132,7 @@ export class Runtime {
    * @throws ERR_INVALID_ARG_TYPE, ERR_CAPABILITY_DENIED, ERR_QUEUE_FULL, ERR_RUNTIME_CLOSED
    */
   spawn<T, A extends unknown[]>(body: TaskBody<T, A>, ...args: A): Task<T> {
-    const parent = currentTask();
-    const { bus } = this.parts;
-    return bus.spawn(body, args, undefined, parent?.sink === bus ? parent : undefined);
+    return this.parts.bus.spawn(body, args, undefined, currentTask());
   }
 
   /** Starts a task and waits for its value. Rejects as Task.join(). */

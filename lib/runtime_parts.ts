@@ -1,9 +1,8 @@
 // Composition of one scheduler with its bus, queue, host and rights. Owner: whoever asked for it.
 // Not here: the public Runtime (runtime.ts), the test runtime (testing/).
-import { operationOwner } from './base/operation_owner.ts';
-import { ALL_CAPABILITIES, type Capabilities, fileAuthorityOf } from './bus/capabilities.ts';
+import { followAsyncAuthority } from './bus/async_authority.ts';
+import { ALL_CAPABILITIES } from './bus/capabilities.ts';
 import { RuntimeBus } from './bus/runtime_bus.ts';
-import { setAsyncFileAuthority } from './io/authority.ts';
 import { RunQueue } from './scheduler/run_queue.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SchedulerHost } from './scheduler/scheduler_host.ts';
@@ -11,7 +10,6 @@ import { STALL_MS_DEFAULT, type StallEvent, StallWatch } from './scheduler/stall
 import { ThreadHost } from './scheduler/thread_host.ts';
 import { watchAsyncContext } from './task/async_context.ts';
 import type { TaskRights } from './task/command_sink.ts';
-import { currentAsyncTask } from './task/current.ts';
 import type { Task } from './task/task.ts';
 
 /** What a Runtime needs of its host beside what the scheduler does. */
@@ -30,15 +28,6 @@ export interface Parts {
   readonly host: RuntimeHost;
   readonly scheduler: Scheduler;
   readonly bus: RuntimeBus;
-}
-
-/** From the first restricted task on: async bodies keep their authority over an `await`. */
-export function followAsyncAuthority(): void {
-  setAsyncFileAuthority(() => {
-    // A dispatched task has been set, or is not restricted.
-    const task = operationOwner.current === undefined ? currentAsyncTask() : undefined;
-    return task === undefined ? undefined : fileAuthorityOf(task.rights as Capabilities);
-  });
 }
 
 /** A scheduler on this thread's event loop. */

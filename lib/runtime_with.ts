@@ -1,10 +1,17 @@
 // `rt.with({...})`: settings for the tasks that are spawned through it. Owner: whoever made it.
-// Invariants: everything is checked when it is made, before any task exists.
+// Invariants: everything is checked when it is made, before any task exists; what it grants is
+// narrowed for each spawner anew, since whoever holds it may have less than whoever made it.
 // Not here: what settings do (task/settings.ts).
 import { invalidArgType, outOfRange } from './base/errors.ts';
-import { type Capabilities, type CapabilityOptions, narrow } from './bus/capabilities.ts';
-import { followAsyncAuthority, type Parts } from './runtime_parts.ts';
-import type { TaskSettings } from './task/command_sink.ts';
+import { followAsyncAuthority } from './bus/async_authority.ts';
+import {
+  type Capabilities,
+  type CapabilityOptions,
+  copyWanted,
+  narrow,
+} from './bus/capabilities.ts';
+import type { Parts } from './runtime_parts.ts';
+import type { TaskRights, TaskSettings } from './task/command_sink.ts';
 import { currentTask } from './task/current.ts';
 import type { Task } from './task/task.ts';
 import type { TaskBody } from './task/task_body.ts';
@@ -22,7 +29,13 @@ export interface WithOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-function parseWith(parts: Parts, options: WithOptions): TaskSettings {
+interface ParsedWith {
+  readonly settings: TaskSettings;
+  /** Both are applied, in order. */
+  readonly narrowings: readonly CapabilityOptions[];
+}
+
+function parseWith(parts: Parts, options: WithOptions): ParsedWith {
   if (typeof options !== 'object' || options === null) {
     throw invalidArgType('options', 'of type object', options);
   }
@@ -41,35 +54,55 @@ function parseWith(parts: Parts, options: WithOptions): TaskSettings {
     throw invalidArgType('options.signal', 'an instance of AbortSignal', signal);
   }
   const { engines } = parts.scheduler;
-  const own = (currentTask()?.rights ?? parts.bus.rights) as Capabilities;
   const ofEngine = engine === undefined ? undefined : engines.descriptorOf(engine)?.capabilities;
-  const isNarrowed = capabilities !== undefined || ofEngine !== undefined;
-  if (isNarrowed) followAsyncAuthority();
-  return {
+  const narrowings: CapabilityOptions[] = [];
+  if (ofEngine !== undefined) narrowings.push(ofEngine);
+  if (capabilities !== undefined) narrowings.push(copyWanted(capabilities));
+  if (narrowings.length > 0) followAsyncAuthority();
+  const settings = {
     name,
     engine: engine === undefined ? undefined : engines.get(engine),
-    rights: isNarrowed ? narrow(narrow(own, ofEngine), capabilities) : undefined,
     deadlineMs: deadline,
     signal,
   };
+  return { settings, narrowings };
 }
 
 export class RuntimeWith {
   static readonly name: string = 'RuntimeWith';
   readonly #parts: Parts;
   readonly #settings: TaskSettings;
+  readonly #narrowings: readonly CapabilityOptions[];
+  /** By the rights of who spawns. */
+  readonly #narrowed = new WeakMap<TaskRights, TaskSettings>();
 
   /** @internal */
   constructor(parts: Parts, options: WithOptions) {
     this.#parts = parts;
-    this.#settings = parseWith(parts, options);
+    const { settings, narrowings } = parseWith(parts, options);
+    this.#settings = settings;
+    this.#narrowings = narrowings;
+    this.#settingsFor(currentTask());
   }
 
-  /** As Runtime.spawn, with these settings. */
+  /** @throws ERR_CAPABILITY_WIDER when the task has less than what is asked for */
+  #settingsFor(issuer: Task | undefined): TaskSettings {
+    if (this.#narrowings.length === 0) return this.#settings;
+    const own = this.#parts.bus.rightsOf(issuer);
+    let settings = this.#narrowed.get(own);
+    if (settings === undefined) {
+      let rights = own as Capabilities;
+      for (const wanted of this.#narrowings) rights = narrow(rights, wanted);
+      settings = { ...this.#settings, rights };
+      this.#narrowed.set(own, settings);
+    }
+    return settings;
+  }
+
+  /** As Runtime.spawn, with these settings. @throws ERR_CAPABILITY_WIDER, too */
   spawn<T, A extends unknown[]>(body: TaskBody<T, A>, ...args: A): Task<T> {
-    const parent = currentTask();
-    const { bus } = this.#parts;
-    return bus.spawn(body, args, this.#settings, parent?.sink === bus ? parent : undefined);
+    const issuer = currentTask();
+    return this.#parts.bus.spawn(body, args, this.#settingsFor(issuer), issuer);
   }
 
   /** As Runtime.run, with these settings. */

@@ -52,7 +52,7 @@ are added, none is given a second meaning.
 
 ## Commands
 
-Each has two lowerings that mean the same: a method of \`rt.bus\`, and the generic entry
+Each has two lowerings that mean the same: a method of the bus, and the generic entry
 \`rt.bus.execute({ opcode, subcode, arguments })\` (at once) or \`rt.bus.submit(...)\` (in the next
 turn). The capability is the one that the issuing task needs; code outside of tasks has the
 runtime's own.

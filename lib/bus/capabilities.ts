@@ -100,6 +100,26 @@ export function narrow(
   });
 }
 
+/**
+ * A copy that no longer changes, for what several parents are narrowed to.
+ * @throws ERR_INVALID_ARG_*, ERR_OUT_OF_RANGE; narrow() checks the rest
+ */
+export function copyWanted(
+  wanted: CapabilityOptions,
+  name = 'options.capabilities',
+): CapabilityOptions {
+  const copy = readOnce(name, wanted, FIELDS);
+  for (const field of ['files', 'connect', 'listen']) {
+    const list = copy[field];
+    if (list === undefined || list === 'all') continue;
+    const isRoots = field === 'files';
+    copy[field] = readList(`${name}.${field}`, list).map((each, at) =>
+      isRoots ? readOnce(`${name}.files[${at}]`, each, ROOT_FIELDS) : each,
+    );
+  }
+  return copy;
+}
+
 /** A copy of the known fields. A misspelt one would be inherited instead of said: refused. */
 function readOnce(
   name: string,

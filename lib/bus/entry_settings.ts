@@ -3,6 +3,7 @@
 // calls, cannot be given. Not here: what settings do (task/settings.ts).
 import { invalidArgType, invalidArgValue, outOfRange } from '../base/errors.ts';
 import type { TaskEngine, TaskRights, TaskSettings } from '../task/command_sink.ts';
+import { followAsyncAuthority } from './async_authority.ts';
 import { type Capabilities, type CapabilityOptions, narrow } from './capabilities.ts';
 import type { SchedulerPort } from './scheduler_port.ts';
 
@@ -39,6 +40,7 @@ export function checkSettings(
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw invalidArgType(`${NAME}.signal`, 'an instance of AbortSignal', signal);
   }
+  if (rights !== undefined) followAsyncAuthority();
   return {
     name,
     engine: engine === undefined ? undefined : engineOf(port, engine),

@@ -25,7 +25,7 @@ export interface CommandEntry {
 export type DirectBus = Pick<
   RuntimeBus,
   | 'port'
-  | 'rights'
+  | 'rightsOf'
   | 'spawn'
   | 'wait'
   | 'yield'
@@ -112,7 +112,7 @@ function spawnEntry(
   if (!Array.isArray(args)) throw invalidArgType('arguments.1', 'an array', args);
   const checked = isOwn
     ? (settings as TaskSettings | undefined)
-    : checkSettings(bus, settings, issuer?.rights ?? bus.rights);
+    : checkSettings(bus, settings, bus.rightsOf(issuer));
   return bus.spawn(body as TaskBody<unknown, unknown[]>, args, checked, issuer);
 }
 

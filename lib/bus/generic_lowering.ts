@@ -14,7 +14,7 @@ import { RuntimeBus } from './runtime_bus.ts';
 export class GenericLowering extends RuntimeBus {
   readonly #direct: DirectBus = {
     port: this.port,
-    rights: this.rights,
+    rightsOf: (issuer) => this.rightsOf(issuer),
     spawn: (body, args, settings, parent) => super.spawn(body, args, settings, parent),
     wait: (task, waitable) => super.wait(task, waitable),
     yield: (task) => super.yield(task),

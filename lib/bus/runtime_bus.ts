@@ -17,6 +17,7 @@ import { checkBody, type TaskBody } from '../task/task_body.ts';
 import { refreshTracing, taskTracing, traceSpawn } from '../task/tracing.ts';
 import type { Clock } from '../time/timer_port.ts';
 import { type Capabilities, requireCapability } from './capabilities.ts';
+import { meet } from './capabilities_meet.ts';
 import * as commands from './commands.ts';
 import { type CommandEntry, executeEntry } from './generic_entry.ts';
 import type { SchedulerPort } from './scheduler_port.ts';
@@ -62,6 +63,13 @@ export class RuntimeBus implements CommandSink {
     return this.port.defaultEngine;
   }
 
+  /** What the issuer of a command may do here; one of another runtime: what both allow. */
+  rightsOf(issuer: Task | undefined): TaskRights {
+    if (issuer === undefined) return this.rights;
+    if (issuer.sink === this) return issuer.rights;
+    return meet(issuer.rights as Capabilities, this.rights as Capabilities);
+  }
+
   /** Calls `listener` for every command and decision; returns a function that ends it. */
   tap(listener: TapListener): () => void {
     return this.taps.open(listener);
@@ -79,6 +87,9 @@ export class RuntimeBus implements CommandSink {
     parent: Task | undefined,
   ): Task<T> {
     checkBody(body);
+    if (parent !== undefined && parent.sink !== this) {
+      return this.#spawnFor(parent, body, args, settings);
+    }
     const { port } = this;
     const rights = parent === undefined ? this.rights : parent.rights;
     if (!rights.spawn) requireCapability(rights as Capabilities, 'spawn');
@@ -101,6 +112,18 @@ export class RuntimeBus implements CommandSink {
     if (this.taps.isOpen) this.trace(commands.OP_SPAWN, 0, task.id, { name: task.name });
     port.admit(task as Task, parent !== undefined);
     return task;
+  }
+
+  /** For a task of another runtime, which is no parent here but gives away its own rights only. */
+  #spawnFor<T, A extends unknown[]>(
+    issuer: Task,
+    body: TaskBody<T, A>,
+    args: A,
+    settings: TaskSettings | undefined,
+  ): Task<T> {
+    const own = this.rightsOf(issuer);
+    requireCapability(own as Capabilities, 'spawn');
+    return this.spawn(body, args, { ...settings, rights: settings?.rights ?? own }, undefined);
   }
 
   /** @internal */
@@ -159,8 +182,7 @@ export class RuntimeBus implements CommandSink {
   }
 
   #requireConfigure(issuer: Task | undefined): void {
-    const rights = issuer === undefined ? this.rights : issuer.rights;
-    requireCapability(rights as Capabilities, 'configure');
+    requireCapability(this.rightsOf(issuer) as Capabilities, 'configure');
   }
 
   /**

@@ -7,12 +7,13 @@
 
 import type { SimulatedFaults } from '../backend/simulated/fault_plan.ts';
 import { invalidArgType, outOfRange } from '../base/errors.ts';
+import { followAsyncAuthority } from '../bus/async_authority.ts';
 import { ALL_CAPABILITIES } from '../bus/capabilities.ts';
 import type { RecordedTest, Recording } from '../bus/recording.ts';
 import type { BackendInfo } from '../io/current_thread.ts';
 import { parseRuntimeOptions, Runtime, type RuntimeOptions } from '../runtime.ts';
 import type { CloseOptions, CloseReport } from '../runtime_close.ts';
-import { followAsyncAuthority, type Parts } from '../runtime_parts.ts';
+import type { Parts } from '../runtime_parts.ts';
 import type { TaskQueue } from '../scheduler/run_queue.ts';
 import { Scheduler } from '../scheduler/scheduler.ts';
 import { StallWatch } from '../scheduler/stall_watch.ts';

@@ -228,7 +228,7 @@ describe('entries', () => {
 
   it('entries: rights of a spawn are narrowed, never widened, by whoever writes them', async () => {
     const codes = await rt.with({ capabilities: { cancelOthers: false } }).run(async () => {
-      const wide = rt.bus.rights;
+      const wide = rt.parts.bus.rights;
       const given = entry(commands.OP_SPAWN, 0, body, [], { rights: wide });
       try {
         rt.bus.execute(given);
