@@ -94,7 +94,7 @@ export class RuntimeBus implements CommandSink {
     const rights = parent === undefined ? this.rights : parent.rights;
     if (!rights.spawn) requireCapability(rights as Capabilities, 'spawn');
     const engine = settings?.engine ?? (parent === undefined ? port.defaultEngine : parent.engine);
-    port.checkAdmission(engine);
+    port.checkAdmission(engine, parent !== undefined);
     const task = new Task<T>(
       ++this.#lastTaskId,
       this,

@@ -1,10 +1,15 @@
 // EngineRegistry: the engines of one scheduler, by id. Owner: the scheduler; changed by commands of
 // the bus only. Invariants: ids are unique and for good; the default engine always exists.
 // Not here: rights (bus/), validation of fields (engine_config.ts).
-import { NephriteError } from '../base/errors.ts';
+import { invalidArgType, NephriteError } from '../base/errors.ts';
 import { Engine } from './engine.ts';
-import { DEFAULT_ENGINE_CONFIG, parseEngineConfig } from './engine_config.ts';
-import { type EngineDescriptor, isEngineDescriptor } from './engine_definition.ts';
+import { DEFAULT_ENGINE_CONFIG } from './engine_config.ts';
+import {
+  defineEngine,
+  type EngineDefinition,
+  type EngineDescriptor,
+  isEngineDescriptor,
+} from './engine_definition.ts';
 import type { TimerHost } from './engine_timers.ts';
 
 export class EngineRegistry {
@@ -20,19 +25,20 @@ export class EngineRegistry {
   }
 
   /**
-   * Takes a config or a descriptor.
-   * @throws ERR_ENGINE_EXISTS and the errors of parseEngineConfig()
+   * Takes a definition or a descriptor.
+   * @throws ERR_ENGINE_EXISTS and the errors of defineEngine()
    */
   register(given: unknown): Engine {
-    const descriptor = isEngineDescriptor(given) ? given : undefined;
-    const config = descriptor?.config ?? parseEngineConfig(given);
+    // Whatever a definition may have counts here too, and nothing else may be there.
+    const descriptor = isEngineDescriptor(given) ? given : defineEngine(given as EngineDefinition);
+    const { config } = descriptor;
     if (this.#byId.has(config.engineId)) {
       const text = `engine "${config.engineId}" is registered already: update it instead`;
       throw new NephriteError('ERR_ENGINE_EXISTS', text);
     }
     const engine = new Engine(config, this.#host);
     this.#byId.set(config.engineId, engine);
-    if (descriptor !== undefined) this.#descriptors.set(config.engineId, descriptor);
+    this.#descriptors.set(config.engineId, descriptor);
     return engine;
   }
 
@@ -42,8 +48,12 @@ export class EngineRegistry {
    */
   update(engineId: string, changes: unknown): Engine {
     const engine = this.get(engineId);
-    const given = typeof changes === 'object' && changes !== null ? changes : {};
-    engine.update(parseEngineConfig({ ...merged(engine.config, given, true), engineId }));
+    if (!isObject(changes)) throw invalidArgType('changes', 'of type object', changes);
+    const { name, capabilities } = this.#descriptors.get(engineId) as EngineDescriptor;
+    const before = { ...engine.config, name, capabilities };
+    const descriptor = defineEngine({ ...merged(before, changes, true), engineId });
+    this.#descriptors.set(engineId, descriptor);
+    engine.update(descriptor.config);
     return engine;
   }
 
@@ -56,7 +66,7 @@ export class EngineRegistry {
     throw new NephriteError('ERR_ENGINE_UNKNOWN', text);
   }
 
-  /** Undefined: it was registered by a config. */
+  /** Undefined: no such engine. */
   descriptorOf(engineId: string): EngineDescriptor | undefined {
     return this.#descriptors.get(engineId);
   }

@@ -1,6 +1,6 @@
-// AsyncTurns: async bodies at a checkpoint, until they go on. Their code runs in the microtasks after
-// a turn, where nobody can stop it, so only as many go on in one turn as take about a turn's time.
-// Owner: the scheduler. Invariants: first in, first out; at least one goes on in each turn.
+// AsyncTurns: async bodies at a checkpoint, until they go on. Their code runs in the microtasks
+// after a turn, where nobody can stop it, so only as many go on in one turn as take about a turn's
+// time. Owner: the scheduler. Invariants: first in, first out; at least one goes on in each turn.
 // Not here: when a turn comes (scheduler.ts), generator bodies (run_queue.ts).
 import { ManualOperation } from '../base/operation.ts';
 import { TURN_MS } from './turn_budget.ts';

@@ -1,6 +1,6 @@
 // CancelWaits: asks what cancelled tasks wait for to stop. What a task waits for may be another
-// task, whose wait is cancelled in turn, and so on: in a flat loop, since thousands of nested scopes
-// would fill the stack and leave half of them unasked.
+// task, whose wait is cancelled in turn, and so on: in a flat loop, since thousands of nested
+// scopes would fill the stack and leave half of them unasked.
 // Owner: the scheduler. Invariants: empty outside of ask(). Not here: who is cancelled.
 import type { Task } from '../task/task.ts';
 

@@ -86,8 +86,8 @@ function call(body: Body, args: unknown[]): unknown {
   return args.length === 1 ? body(args[0]) : body(...args);
 }
 
-// Whether it is an async function, or calls one, is not known before it has returned; then it is too
-// late: continuations must know their task (`spawn(() => handle(request))`). So always.
+// Whether it is an async function, or calls one, is not known before it has returned; then it is
+// too late: continuations must know their task (`spawn(() => handle(request))`). So always.
 function startFunction(task: Task, body: Body, args: unknown[]): StepCode {
   const result = callInStorage(task, body, args);
   const isObject = typeof result === 'object' && result !== null;
