@@ -93,14 +93,24 @@ class GuardedOperation<T> extends Operation<T> implements OperationWaiter {
     return this.#source.describeWait();
   }
 
+  #refuse(): void {
+    const task = this.#task;
+    this.reject(new TaskCancelledError(labelOf(task), task.extras?.cancelReason));
+  }
+
   operationSettled(source: Operation<unknown>): void {
     const task = this.#task;
     const isRejected = source.state === REJECTED;
     const wasCancelled =
       isRejected && (task.word & CANCEL_REQUESTED) !== 0 && task.word < MASK_UNIT;
-    if (this.#isRefused || wasCancelled) {
+    if (this.#isRefused) {
       source.giveBack();
-      this.reject(new TaskCancelledError(labelOf(task), task.extras?.cancelReason));
+      // By a turn of the event loop: a body that catches and tries again for ever would keep it
+      // from ever coming, since each try is refused at once.
+      task.sink.giveWay().then(() => this.#refuse());
+    } else if (wasCancelled) {
+      source.giveBack();
+      this.#refuse();
     } else if (isRejected) {
       this.reject(source.settledValue);
     } else {

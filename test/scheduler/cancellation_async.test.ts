@@ -198,3 +198,26 @@ describe('cancellation of an async body', () => {
     expect(statuses).toContain('trap');
   });
 });
+
+describe('cancellation: an async body that never gives up', () => {
+  it('does not keep the event loop from its turn', async () => {
+    let tries = 0;
+    let isOver = false;
+    const task = lab.rt.spawn(async () => {
+      while (!isOver) {
+        tries++;
+        try {
+          await sleep(1);
+        } catch {
+          // Tries again.
+        }
+      }
+    });
+    await until(() => tries > 0);
+    task.cancel();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    isOver = true;
+    expect((await task.settled()).status).toBe('cancelled');
+    expect(tries).toBeGreaterThan(1);
+  });
+});

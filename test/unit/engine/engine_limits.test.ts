@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OP_REGISTER_ENGINE, OP_UPDATE_ENGINE } from '../../../lib/bus/commands.ts';
 import {
   checkpoint,
+  Runtime,
   sleep,
   sleepUntil,
   spawn,
@@ -218,5 +219,24 @@ describe('engines: over the bus', () => {
       }),
     );
     expect(codes).toEqual(Array(3).fill('ERR_CAPABILITY_DENIED'));
+  });
+});
+
+describe('engine: a plain definition', () => {
+  it('capabilities count, and a field that is none is refused', async () => {
+    const rt = await Runtime.start({
+      engines: [{ engineId: 'jail', capabilities: { spawn: false } } as never],
+    });
+    const outcome = await rt
+      .with({ engine: 'jail' })
+      .spawn(function* () {
+        spawn(() => 1);
+      })
+      .settled();
+    expect(outcome).toMatchObject({ error: { code: 'ERR_CAPABILITY_DENIED' } });
+    for (const changes of [null, 5, { reductionlimit: 4 }]) {
+      expect(() => rt.engines.update('jail', changes as never)).toThrow(/must be|is none of/);
+    }
+    await rt.close();
   });
 });
