@@ -93,11 +93,11 @@ describeFs('file authority in races', (lab) => {
       const stop = new Int32Array(new SharedArrayBuffer(4));
       const workerData = { folder: lab.path('inside'), stop };
       const worker = new Worker(program, { workerData });
+      // It may fail at any time, also while nobody waits for a message.
+      const failed = new Promise<never>((_, reject) => worker.once('error', reject));
+      failed.catch(() => {});
       const message = (): Promise<unknown> =>
-        new Promise((resolve, reject) => {
-          worker.once('message', resolve);
-          worker.once('error', reject);
-        });
+        Promise.race([failed, new Promise((resolve) => worker.once('message', resolve))]);
       await message();
       const authority = restriction.authority({ path: lab.path('inside'), write: true });
       const fs = restriction.wrap(lab.fs, () => authority) as unknown as AnyFs;
