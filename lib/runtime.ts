@@ -2,7 +2,7 @@
 // thread. Owner: whoever started it. Invariants: everything that changes scheduler state goes over
 // the bus (S-16); a closed runtime takes no tasks.
 // Not here: how the parts are put together (runtime_parts.ts), spreading over worker threads.
-import { invalidArgType, outOfRange } from './base/errors.ts';
+import { invalidArgType, invalidArgValue, NephriteError, outOfRange } from './base/errors.ts';
 import {
   ALL_CAPABILITIES,
   type Capabilities,
@@ -12,7 +12,12 @@ import {
 import { CommandBus } from './bus/command_bus.ts';
 import type { EngineConfigInput, EngineRuntimeConfig } from './engine/engine_config.ts';
 import type { EngineDescriptor } from './engine/engine_definition.ts';
-import { type BackendInfo, backend } from './io/current_thread.ts';
+import {
+  type BackendInfo,
+  backend,
+  type ConfigureOptions,
+  configure,
+} from './io/current_thread.ts';
 import { collectMetrics, type Metrics } from './metrics/metrics.ts';
 import { dumpTasks, type TaskDump } from './metrics/task_dump.ts';
 import { type CloseOptions, type CloseReport, closeScheduler } from './runtime_close.ts';
@@ -38,6 +43,12 @@ export interface RuntimeOptions {
         readonly stallMs?: number | undefined;
       }
     | undefined;
+  /** Worker threads: 0, the default, is all there is so far: tasks run on the calling thread. */
+  readonly workers?: 0 | undefined;
+  /** As configure(): exactly this backend for the calling thread, before its first operation. */
+  readonly backend?: ConfigureOptions['backend'];
+  /** As configure(): sizes of the calling thread's rings, before its first operation. */
+  readonly ring?: ConfigureOptions['ring'];
   /** Called for each stall. */
   readonly onStall?: ((event: StallEvent) => void) | undefined;
 }
@@ -70,6 +81,18 @@ export function parseRuntimeOptions(options: RuntimeOptions) {
   return { rights, stallMs, queuedMax, onStall, engines };
 }
 
+const OPTIONS = ['engines', 'capabilities', 'tasks', 'workers', 'backend', 'ring', 'onStall'];
+
+/** A misspelt option would restrict and limit nothing. */
+function checkStartOptions(options: RuntimeOptions): void {
+  for (const name of Object.keys(options)) {
+    if (OPTIONS.includes(name)) continue;
+    throw invalidArgValue(`options.${name}`, name, `is none of ${OPTIONS.join(', ')}`);
+  }
+  const { workers = 0 } = options;
+  if (workers !== 0) throw outOfRange('options.workers', '0 in this version', workers);
+}
+
 /** A scheduler for tasks of the calling thread. Start it with `await Runtime.start()`. */
 export class Runtime {
   static readonly name: string = 'Runtime';
@@ -100,6 +123,11 @@ export class Runtime {
    */
   static async start(options: RuntimeOptions = {}): Promise<Runtime> {
     const { rights, stallMs, onStall, queuedMax, engines } = parseRuntimeOptions(options);
+    checkStartOptions(options);
+    const { backend: backendName, ring } = options;
+    if (backendName !== undefined || ring !== undefined) {
+      configure({ ...(backendName && { backend: backendName }), ...(ring && { ring }) });
+    }
     const runtime = new Runtime(makeThreadParts(rights, stallMs, onStall));
     runtime.parts.scheduler.queuedMax = queuedMax;
     for (const config of engines) runtime.parts.scheduler.engines.register(config);
@@ -171,11 +199,15 @@ export class Runtime {
   /**
    * Ends the runtime: no new tasks; those that run get until `deadline` to end, are cancelled then,
    * and get a second for their `finally` blocks. Closing twice gives the same report.
-   * @throws ERR_OUT_OF_RANGE
+   * @throws ERR_OUT_OF_RANGE; ERR_JOIN_CYCLE in a task of this runtime, which would wait for itself
    */
   close({ deadline = Infinity }: CloseOptions = {}): Promise<CloseReport> {
     if (typeof deadline !== 'number' || !(deadline >= 0)) {
       throw outOfRange('deadline', '>= 0 milliseconds', deadline);
+    }
+    if (currentTask()?.sink === this.parts.bus) {
+      const text = 'close(): a task of the runtime would wait for itself';
+      throw new NephriteError('ERR_JOIN_CYCLE', text);
     }
     this.#closing ??= this.#close(deadline);
     return this.#closing;

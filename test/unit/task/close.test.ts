@@ -29,3 +29,26 @@ describe('close()', () => {
     clearInterval(keeping);
   });
 });
+
+describe('runtime: options and calls that make no sense', () => {
+  it('close() inside a task of the runtime is refused: it would wait for itself', async () => {
+    const rt = await Runtime.start();
+    const outcome = await rt
+      .spawn(function* () {
+        rt.close();
+        yield* sleep(0);
+      })
+      .settled();
+    expect(outcome).toMatchObject({ error: { code: 'ERR_JOIN_CYCLE' } });
+    await rt.close();
+  });
+
+  it.each([
+    [{ capabilites: { spawn: false } }, 'ERR_INVALID_ARG_VALUE'],
+    [{ workers: 2 }, 'ERR_OUT_OF_RANGE'],
+    [{ backend: 'kqueue' }, 'ERR_INVALID_ARG_VALUE'],
+    [{ ring: { entries: 3 } }, 'ERR_OUT_OF_RANGE'],
+  ])('start(%j): %s', async (options, code) => {
+    await expect(Runtime.start(options as never)).rejects.toMatchObject({ code });
+  });
+});
