@@ -56,14 +56,17 @@ test('checksums of a tree, with progress', async () => {
   expect(found).toEqual(expected);
 });
 
-test.skipIf(process.platform === 'win32')(
-  'a pipe without a writer costs its timeout, and nothing else (pipes of this kind: not on Windows)',
+// node:fs cannot give up the open of a pipe: the process would wait for it.
+const cannotGiveUp = process.env.NEPHRITE_BACKEND === 'node';
+
+test.skipIf(process.platform === 'win32' || cannotGiveUp)(
+  'a pipe without a writer costs its timeout, and nothing else (not on Windows, not on `node`)',
   async () => {
     const pipe = join(tree, 'pipe');
     expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
     onTestFinished(() => rmSync(pipe));
-    const { code, lines } = await finish(start(tree, '--at-once', '4', '--timeout', '300'));
-    expect(lines).toContain('FAILED: not read within 300 ms  pipe');
+    const { code, lines } = await finish(start(tree, '--at-once', '4', '--timeout', '2000'));
+    expect(lines).toContain('FAILED: not read within 2000 ms  pipe');
     expect(lines.filter((line) => !line.startsWith('FAILED'))).toHaveLength(expected.size);
     expect(code).toBe(1);
   },

@@ -2,7 +2,7 @@
 // Run as a child by the integration tests: one command each, which prints what it saw as JSON.
 import assert from 'node:assert/strict';
 import { fork, spawn, spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, readFile, rename, stat } from '../../../lib/fs.ts';
 import { backend } from '../../../lib/index.ts';
@@ -10,6 +10,7 @@ import { runFileSuite } from './file_suite.ts';
 import {
   descriptorCount,
   makeFifo,
+  openWriter,
   outcome,
   pause,
   runCommand,
@@ -112,7 +113,7 @@ await runCommand({
       'stat is allowed': await outcome(stat(secret)),
       'public is allowed': await outcome(readFile('public')),
     };
-    closeSync(openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
+    closeSync(await openWriter(fifo));
     await (await opening).close();
     say({ asRoot, after });
   },
@@ -150,7 +151,7 @@ await runCommand({
     await Promise.all(all);
     clearInterval(timer);
     await handle.close();
-    const writer = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+    const writer = await openWriter(fifo);
     const handles = await Promise.all(waiting);
     await Promise.all(handles.map((opened) => opened.close()));
     closeSync(writer);

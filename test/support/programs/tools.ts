@@ -1,7 +1,7 @@
 // What programs of this folder share: saying results, counting descriptors and threads, FIFOs.
 // Owner: none. Invariants: say() writes at once and whole, also just before the process ends.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, writeSync } from 'node:fs';
+import { constants, openSync, readdirSync, writeSync } from 'node:fs';
 
 /** Prints one line of JSON. */
 export function say(value: object): void {
@@ -32,6 +32,19 @@ export async function until(isTrue: () => boolean, timeoutMs = 5000): Promise<bo
     await pause(5);
   }
   return true;
+}
+
+/** The writing end of a FIFO that somebody opens for reading: an open that waits may not yet. */
+export async function openWriter(fifo: string): Promise<number> {
+  const endMs = performance.now() + 5000;
+  for (;;) {
+    try {
+      return openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'ENXIO' || performance.now() > endMs) throw error;
+    }
+    await pause(5);
+  }
 }
 
 export function pause(ms: number): Promise<void> {
