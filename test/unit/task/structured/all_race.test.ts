@@ -237,7 +237,11 @@ describe('race', () => {
   });
 
   it('leaves given tasks alone, and ignores how losers fail', async () => {
-    const given = spawnLocal(() => later(5, 'later'));
+    const gate = waitToken<void>();
+    const given = spawnLocal(function* () {
+      yield* gate.wait();
+      return 'later';
+    });
     const stubborn = async (): Promise<never> => {
       try {
         await sleep(Infinity);
@@ -247,6 +251,7 @@ describe('race', () => {
       throw new Error('never');
     };
     expect(await race([given, stubborn, () => later(1, 'first')])).toBe('first');
+    gate.wake();
     expect(await given.join()).toBe('later');
   });
 
