@@ -71,9 +71,9 @@ export interface CommandSink {
   ): Task<T>;
   /** What the waiting task waits for has settled. */
   wake(task: Task<unknown>): void;
-  /** An awaiting async body asks for its turn again (its checkpoint spent the budget). */
+  /** False if it has completed or was asked before. @throws ERR_CAPABILITY_DENIED */
   cancel(task: Task<unknown>, reason: unknown, issuer: Task<unknown> | undefined): boolean;
   queryCancellation(task: Task<unknown>): boolean;
-  /** Whoever waits for a place in the run queue, in order. */
+  /** An async body at a checkpoint: settles when it may go on, in order. */
   giveWay(): PromiseLike<void>;
 }
